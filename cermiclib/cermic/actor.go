@@ -15,23 +15,24 @@ import (
 	"cermic/envs"
 )
 
-// Reading: the appendix has the memory inform an agent's actions, but no arrow of the paper's figure leads from f_n to the actor,
-// and the method's text has none either. So by default the policy is the learner's own, and acting needs no memory; with
-// actor_uses_context it reads [o_t, sg(f_n)] (D15).
+// Reading: in the appendix the memory informs an agent's actions. But no arrow of the paper's figure leads from f_n to
+// the actor, and the method section does not mention it. So by default the policy is the learner's own, and acting
+// needs no memory. With actor_uses_context the actor reads [o_t, sg(f_n)] (D15).
 //
-// The context of an actor is kept with the step that it acted in, as its observation is: f_n comes from the weights of that
-// rollout batch, and no gradient of the actor passes into the memory. Execution then needs the memory, and nothing of other agents.
-// It costs a pass of the memory for every agent step, also in evaluation, and as many more inputs of the actor as f_n has numbers.
+// The rollout stores the actor's context with each step, like its observation. f_n comes from the weights of that
+// rollout batch, and no gradient of the actor passes into the memory. Execution then needs the memory, but nothing from
+// other agents. The cost is a forward pass of the memory per agent step, also in evaluation, and F more inputs of the
+// actor.
 
-// actorContext is the intention model as actors read it: f_n of the running episodes, one step at a time. It shares its weights with the
-// memory that the module trains, and has a past of its own, since that one sees a rollout batch as a whole and only after it.
+// actorContext computes f_n of the running episodes for actors, one step at a time. It shares weights with the memory
+// that the module trains but has its own recurrent state: training sees a rollout batch only after acting.
 type actorContext struct {
 	mem     memory.Memory
-	now     *rl.Rollout // of a single step, which the agents see now, as the task shows it
-	view    rl.Rollout  // memory of what the module reads of it
-	rows    []int32     // [E·N] all of its agent steps
+	now     *rl.Rollout // the current step, as the task shows it
+	view    rl.Rollout  // buffers of read
+	rows    []int32     // [E·N] all agent steps of now
 	program *nn.Program // f_n of rows
-	new     []byte      // past of one that has seen nothing
+	new     []byte      // initial state
 }
 
 var (
@@ -39,7 +40,7 @@ var (
 	_ explore.ContextProvider = (*module)(nil)
 )
 
-// Requires are the labels that a detector learns from, and f_n with actor_uses_context.
+// Requires returns the detector's labels and, with actor_uses_context, the width of f_n.
 func (c Config) Requires(b *nn.Build) (needs explore.Requirements, err error) {
 	if err := c.Validate(); err != nil {
 		return needs, err
@@ -59,7 +60,7 @@ func (c Config) Requires(b *nn.Build) (needs explore.Requirements, err error) {
 	return needs, nil
 }
 
-// newActorContext compiles the graph of one step. The variables must exist already.
+// newActorContext compiles the graph of one step. The variables must already exist.
 func (c Config) newActorContext(b *nn.Build, task *envs.Spec) (*actorContext, error) {
 	mem, err := memory.OneStep(c.Memory).Build(b)
 	if err != nil {
@@ -67,17 +68,18 @@ func (c Config) newActorContext(b *nn.Build, task *envs.Spec) (*actorContext, er
 	}
 	rows := b.Spec.NumEnvs * b.Spec.Agents
 	if mem.Shape().Chunk != 1 {
-		return nil, errors.New("cermic: actor_uses_context needs a memory that can go on by single steps, and this one cannot")
+		return nil, errors.New("cermic: actor_uses_context needs a memory that runs single steps: change explore.memory")
 	}
 	t := &actorContext{mem: mem, now: rl.NewRollout(task, 1, 0), rows: make([]int32, rows)}
-	t.now.KeepLabels() // a detector that learns wants some, for a loss that is not computed here
+	t.now.KeepLabels() // a detector in training takes labels as an input, although this graph computes no loss
 	for row := range t.rows {
 		t.rows[row] = int32(row)
 	}
-	t.program, err = nn.NewProgram(b, "cermic.context", mem.Inputs(rows), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	context := func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{mem.Context(sc.At(scope).At("memory"), in).Now}
-	})
-	t.new = t.save()
+	}
+	t.program, err = nn.NewProgram(b, "cermic.context", mem.Inputs(rows), context)
+	t.new = saveMemory(t.mem)
 	return t, err
 }
 
@@ -107,27 +109,12 @@ func (m *module) ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error {
 	return nil
 }
 
-// WithFreshState calls f with an empty past and then goes on with this one.
+// WithFreshState runs f with the initial state and then restores the current one.
 func (m *module) WithFreshState(f func() error) error {
-	past := m.context.save()
-	if err := m.context.load(m.context.new); err != nil {
+	mem := m.context.mem
+	past := saveMemory(mem)
+	if err := loadMemory(mem, m.context.new); err != nil {
 		return err
 	}
-	return errors.Join(f(), m.context.load(past))
-}
-
-// save returns the past of the running episodes, nil if the memory has none.
-func (t *actorContext) save() []byte {
-	if s, ok := t.mem.(rl.Saver); ok {
-		return s.Save()
-	}
-	return nil
-}
-
-// load continues from what save returned.
-func (t *actorContext) load(past []byte) error {
-	if s, ok := t.mem.(rl.Saver); ok {
-		return s.Load(past)
-	}
-	return nil
+	return errors.Join(f(), loadMemory(mem, past))
 }

@@ -18,30 +18,33 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// recallers are small memories of every kind, trained on chunks of 3 steps where they have a past.
-func recallers() map[string]memory.Config {
+// memoryConfigs returns a small memory of every kind; recurrent ones train on chunks of 3 steps.
+func memoryConfigs() map[string]memory.Config {
 	gru := memory.GRU{Embed: 8, Layers: 2, Width: 12, Chunk: 3}
 	gated := gru
 	gated.Gated = true
 	queue := memory.DefaultGraph()
-	queue.Embed, queue.Node, queue.Edge, queue.Heads, queue.Hidden, queue.Width, queue.Queue, queue.Chunk = 8, 8, 4, 2, 8, 12, 2, 3
+	queue.Embed, queue.Node, queue.Edge, queue.Heads, queue.Hidden = 8, 8, 4, 2, 8
+	queue.Width, queue.Queue, queue.Chunk = 12, 2, 3
 	cached := queue
 	cached.History = memory.HistoryCached
 	return map[string]memory.Config{
-		"mlp": memory.MLP{Embed: 8, Hidden: 8, Width: 12}, "gru": gru, "gated gru": gated, "graph": queue, "cached graph": cached,
+		"mlp": memory.MLP{Embed: 8, Hidden: 8, Width: 12}, "gru": gru, "gated gru": gated,
+		"graph": queue, "cached graph": cached,
 	}
 }
 
-// informed is a module whose memory actors read.
-func informed(t *testing.T, mem memory.Config) (*module, *model.Store) {
+// newContextModule returns a module whose actors read f_n.
+func newContextModule(t *testing.T, mem memory.Config) (*module, *model.Store) {
 	t.Helper()
 	c := small()
 	c.ActorContext, c.Memory = true, mem
 	return newModule(t, c, fakeSpec(2), 4)
 }
 
-// later is a rollout batch of 9 steps after the first one: nobody starts anew at its beginning.
-func later(iteration int) *rl.Rollout {
+// collected returns rollout batch number iteration, of 9 steps and with random labels. Episodes continue from the batch
+// before.
+func collected(iteration int) *rl.Rollout {
 	x := fakeRollout(fakeSpec(2), 9, iteration)
 	if iteration > 0 {
 		clear(x.IsFirst[:x.E])
@@ -54,14 +57,14 @@ func later(iteration int) *rl.Rollout {
 	return x
 }
 
-// seen is what the agents of x see at step t; copies of it may be changed.
-func seen(x *rl.Rollout, t int) *rl.Obs {
+// obsAt returns a copy of the observations of x at step t.
+func obsAt(x *rl.Rollout, t int) *rl.Obs {
 	n, o := x.E*x.N, x.Spec.ObsLen()
 	return &rl.Obs{Obs: slices.Clone(x.Obs[t*n*o : (t+1)*n*o]), Alive: x.Alive[t*n : (t+1)*n]}
 }
 
-// tell is what actors are told at step t of x [E,N,12].
-func tell(t *testing.T, m *module, x *rl.Rollout, k int, in *rl.Obs) []float32 {
+// contextAt returns the actors' f_n at step k of x, [E,N,12].
+func contextAt(t *testing.T, m *module, x *rl.Rollout, k int, in *rl.Obs) []float32 {
 	t.Helper()
 	dst := make([]float32, x.E*x.N*12)
 	if err := m.ContextFor(in, x.IsFirst[k*x.E:(k+1)*x.E], dst); err != nil {
@@ -70,32 +73,33 @@ func tell(t *testing.T, m *module, x *rl.Rollout, k int, in *rl.Obs) []float32 {
 	return dst
 }
 
-// TestActorsAreToldTheFeaturesThatTheMemoryLearns: step by step, over the end of rollout batches, an actor is told the f_n that a gradient
-// step on the whole rollout batch computes.
-func TestActorsAreToldTheFeaturesThatTheMemoryLearns(t *testing.T) {
-	for name, cfg := range recallers() {
+// Step by step and across rollout batches, an actor's f_n equals the one that a gradient step computes on the whole
+// rollout batch.
+func TestActorsReadTheFeaturesThatTheMemoryTrains(t *testing.T) {
+	for name, cfg := range memoryConfigs() {
 		t.Run(name, func(t *testing.T) {
-			m, store := informed(t, cfg)
+			m, store := newContextModule(t, cfg)
 			b := &nn.Build{Spec: fakeSpec(2), Backend: pureGo(t), Store: store, Seed: 4}
 			mem, err := cfg.Build(b)
 			if err != nil {
 				t.Fatal(err)
 			}
 			agents, l := 6, mem.Shape().Chunk
-			rows := make([]int32, 9*agents) // chunk by chunk of each agent
+			rows := make([]int32, 9*agents) // in chunks of each agent
 			for k := range rows {
 				chunk := k / l
 				rows[k] = int32((chunk/agents*l+k%l)*agents + chunk%agents)
 			}
-			p, err := nn.NewProgram(b, "whole", mem.Inputs(len(rows)), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+			context := func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 				return []*graph.Node{mem.Context(sc.At(scope).At("memory"), in).Now}
-			})
+			}
+			p, err := nn.NewProgram(b, "whole", mem.Inputs(len(rows)), context)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := make([]float32, len(rows)*12)
 			for iteration := range 2 {
-				x := later(iteration)
+				x := collected(iteration)
 				if w, ok := mem.(memory.Watcher); ok {
 					if err := w.Watch(x); err != nil {
 						t.Fatal(err)
@@ -108,14 +112,15 @@ func TestActorsAreToldTheFeaturesThatTheMemoryLearns(t *testing.T) {
 				p.Read(0, want)
 				got := make([][]float32, 9)
 				for k := range got {
-					got[k] = tell(t, m, x, k, seen(x, k))
+					got[k] = contextAt(t, m, x, k, obsAt(x, k))
 				}
 				for k, row := range rows {
-					told := got[int(row)/agents][int(row)%agents*12:][:12]
-					for i, v := range told {
-						// rows of matrix products of different sizes: equal but for the order of additions
+					context := got[int(row)/agents][int(row)%agents*12:][:12]
+					for i, v := range context {
+						// Rows of matrix products of different sizes differ in the order of additions.
 						if math.Abs(float64(v-want[k*12+i])) > 1e-4 {
-							t.Fatalf("collection %d, row %d: told %v, the memory learns %v", iteration, row, told, want[k*12:][:12])
+							t.Fatalf("rollout batch %d, row %d: the actor's f_n is %v, the memory's %v",
+								iteration, row, context, want[k*12:][:12])
 						}
 					}
 				}
@@ -124,26 +129,26 @@ func TestActorsAreToldTheFeaturesThatTheMemoryLearns(t *testing.T) {
 	}
 }
 
-// TestAnActorIsToldNothingOfWhatOthersSee: with everything but one agent's observations made NaN, it is told the same.
-func TestAnActorIsToldNothingOfWhatOthersSee(t *testing.T) {
-	for name, cfg := range recallers() {
+// With NaN in the observations of all other agents, an agent's f_n is the same.
+func TestContextOfAnActorIgnoresObservationsOfOthers(t *testing.T) {
+	for name, cfg := range memoryConfigs() {
 		t.Run(name, func(t *testing.T) {
-			open, _ := informed(t, cfg)
-			blind, _ := informed(t, cfg)
-			x := later(0)
+			open, _ := newContextModule(t, cfg)
+			blind, _ := newContextModule(t, cfg)
+			x := collected(0)
 			const row = 4
 			for k := range x.T {
-				in := seen(x, k)
-				want := tell(t, open, x, k, in)[row*12 : (row+1)*12]
+				in := obsAt(x, k)
+				want := contextAt(t, open, x, k, in)[row*12 : (row+1)*12]
 				for i := range in.Obs {
 					if i/x.Spec.ObsLen() != row {
 						in.Obs[i] = float32(math.NaN())
 					}
 				}
-				got := tell(t, blind, x, k, in)[row*12 : (row+1)*12]
+				got := contextAt(t, blind, x, k, in)[row*12 : (row+1)*12]
 				for i := range want {
 					if !(math.Abs(float64(got[i]-want[i])) < 1e-5) { // rows of one matrix product
-						t.Fatalf("step %d: told %v, want %v", k, got, want)
+						t.Fatalf("step %d: f_n is %v, want %v", k, got, want)
 					}
 				}
 			}
@@ -151,45 +156,46 @@ func TestAnActorIsToldNothingOfWhatOthersSee(t *testing.T) {
 	}
 }
 
-// TestWhatActorsAreToldOutlivesASaveAndAnEvaluation: other episodes in between leave no trace, and a module that loads what another one
-// saved goes on bit for bit.
-func TestWhatActorsAreToldOutlivesASaveAndAnEvaluation(t *testing.T) {
-	for name, cfg := range recallers() {
+// An evaluation in between changes nothing, and a module that loads a saved state continues bit for bit.
+func TestActorContextSurvivesSavingAndEvaluation(t *testing.T) {
+	for name, cfg := range memoryConfigs() {
 		t.Run(name, func(t *testing.T) {
-			straight, _ := informed(t, cfg)
-			asided, _ := informed(t, cfg)
-			x, other := later(0), later(1)
+			reference, _ := newContextModule(t, cfg)
+			evaluated, _ := newContextModule(t, cfg)
+			x, other := collected(0), collected(1)
 			for k := range 4 {
-				tell(t, straight, x, k, seen(x, k))
-				tell(t, asided, x, k, seen(x, k))
+				contextAt(t, reference, x, k, obsAt(x, k))
+				contextAt(t, evaluated, x, k, obsAt(x, k))
 			}
-			for range 2 { // an evaluation knows nothing of the one before either
+			for range 2 { // the second evaluation does not depend on the first
 				var first []float32
-				err := asided.WithFreshState(func() error {
-					first = tell(t, asided, other, 2, seen(other, 2))
-					tell(t, asided, other, 3, seen(other, 3))
+				err := evaluated.WithFreshState(func() error {
+					first = contextAt(t, evaluated, other, 2, obsAt(other, 2))
+					contextAt(t, evaluated, other, 3, obsAt(other, 3))
 					return nil
 				})
-				fresh, _ := informed(t, cfg)
-				if want := tell(t, fresh, other, 2, seen(other, 2)); err != nil || !slices.Equal(first, want) {
-					t.Fatalf("%v: told %v, want %v", err, first, want)
+				fresh, _ := newContextModule(t, cfg)
+				if want := contextAt(t, fresh, other, 2, obsAt(other, 2)); err != nil || !slices.Equal(first, want) {
+					t.Fatalf("%v: f_n is %v, want %v", err, first, want)
 				}
 			}
-			loaded, _ := informed(t, cfg)
-			if err := loaded.Load(asided.Save()); err != nil {
+			loaded, _ := newContextModule(t, cfg)
+			if err := loaded.Load(evaluated.Save()); err != nil {
 				t.Fatal(err)
 			}
 			for k := 4; k < x.T; k++ {
-				want := tell(t, straight, x, k, seen(x, k))
-				if !slices.Equal(want, tell(t, asided, x, k, seen(x, k))) || !slices.Equal(want, tell(t, loaded, x, k, seen(x, k))) {
-					t.Fatalf("step %d differs", k)
+				want := contextAt(t, reference, x, k, obsAt(x, k))
+				for name, m := range map[string]*module{"evaluated": evaluated, "loaded": loaded} {
+					if !slices.Equal(want, contextAt(t, m, x, k, obsAt(x, k))) {
+						t.Fatalf("step %d of the %s module differs", k, name)
+					}
 				}
 			}
 		})
 	}
 }
 
-func TestActorsCannotReadAMemoryThatIsLeftOut(t *testing.T) {
+func TestActorContextWithoutMemoryIsRefused(t *testing.T) {
 	c := Default()
 	c.ActorContext, c.Exploit = true, false
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "actor_uses_context") {

@@ -9,7 +9,9 @@ import (
 
 // Beta is the multiplier of √Σ_Ψ that turns the distributionally robust chance constraint into a cone.
 //
-// paper:beta  β = √γ₁ + √((1-ε)(γ₂-γ₁)/ε) if γ₁/γ₂ ≤ ε, else √(γ₂/ε); the two meet at ε = γ₁/γ₂ in γ₂/√γ₁
+// paper:beta  β = √γ₁ + √((1-ε)(γ₂-γ₁)/ε) if γ₁/γ₂ ≤ ε, else √(γ₂/ε)
+//
+// Both branches are γ₂/√γ₁ at ε = γ₁/γ₂.
 //
 // Reading: the appendix calls it l_n, the main text β (D6).
 func Beta(chance, meanRadius, spreadRadius float64) float64 {
@@ -21,10 +23,10 @@ func Beta(chance, meanRadius, spreadRadius float64) float64 {
 
 func (c Config) beta() float64 { return Beta(c.Chance, c.MeanRadius, c.SpreadRadius) }
 
-// lowerLevel is the level that L_LB holds Ψ above.
+// lowerLevel is the lower level of Ψ in L_LB.
 //
-// Reading: P(Ψ ≥ c̲) ≥ 1-ε leads to ReLU(c̲ - μ + β√Σ); the paper prints ReLU(-μ + β√Σ - c̲), which belongs to Ψ ≥ -c̲.
-// lb_sign selects; with c̲ = 0 both are the same (D2).
+// Reading: P(Ψ ≥ c̲) ≥ 1-ε leads to ReLU(c̲ - μ + β√Σ). The paper prints ReLU(-μ + β√Σ - c̲), which belongs to Ψ ≥ -c̲.
+// lb_sign selects one; with c̲ = 0 they coincide (D2).
 func (c Config) lowerLevel() float64 {
 	if c.LowerSign == SignPrinted {
 		return -c.Lower
@@ -32,16 +34,16 @@ func (c Config) lowerLevel() float64 {
 	return c.Lower
 }
 
-// Band is where both exploitation losses vanish without a correction by h, in the units of the levels, and the same in nats
-// of KL(p‖q). It is computed for codes with σ = 1, where Σ_Ψ = 2·KL: KL/n ± β·√(2·KL)/n = level, with n = d_x under
-// psi_norm=per_dim and 1 under none. An empty band has From > To. A lower level between -β²/(2n) and 0 is met near KL = 0 as well, and
-// the band is then the part above, unless L_UB forbids all of it.
+// Band is the range of KL in which both exploitation losses vanish without a correction by h. From and To are in the
+// units of the levels, NatsFrom and NatsTo in nats of KL(p‖q). It assumes codes with σ = 1, where Σ_Ψ = 2·KL: KL/n ±
+// β·√(2·KL)/n = level, with n = d_x under psi_norm=per_dim and 1 under none. An empty band has From > To. A lower level
+// between -β²/(2n) and 0 is also met near KL = 0. Band is then the part above, unless L_UB forbids all of it.
 type Band struct{ From, To, NatsFrom, NatsTo float64 }
 
-// Band computes the feasible band of these settings. Under psi_norm=running the levels have no absolute meaning and there
-// is no band to compute: it is then everything.
+// Band computes the feasible band of these settings. Under psi_norm=running the levels have no absolute meaning, and
+// the band is unbounded.
 //
-// Reading: levels of a normalised Ψ only make sense together with a check that they can be met (D7).
+// Reading: levels of a normalised Ψ need a check that some code can meet them (D7).
 func (c Config) Band() Band {
 	scale := float64(c.Latent)
 	switch c.PsiNorm {
@@ -60,7 +62,7 @@ func (c Config) Band() Band {
 	from := 0.0 // a level below -b²/4 is met by every KL
 	if root := b*b + 4*lower; root >= 0 {
 		from = math.Pow((math.Sqrt(root)+b)/2, 2)
-		if lower < 0 && from > to { // what is left is where both are met by a code that says next to nothing
+		if lower < 0 && from > to { // only codes with almost no information meet both levels
 			from, to = 0, min(to, math.Pow((b-math.Sqrt(root))/2, 2))
 		}
 	}
@@ -69,15 +71,16 @@ func (c Config) Band() Band {
 
 func (c Config) validateLevels() error {
 	if c.SpreadRadius <= max(c.MeanRadius, 1) {
-		return fmt.Errorf("amb_gamma2 is %g, want more than both 1 and amb_gamma1 = %g", c.SpreadRadius, c.MeanRadius)
+		return fmt.Errorf("amb_gamma2 is %g, want more than 1 and than amb_gamma1 = %g", c.SpreadRadius, c.MeanRadius)
 	}
 	if band := c.Band(); c.Exploit && band.From > band.To {
 		larger := "d_x or eps"
 		if c.PsiNorm == PsiNone {
-			larger = "or eps" // d_x does not count
+			larger = "or eps" // d_x does not matter
 		}
-		return fmt.Errorf("no code can satisfy both exploitation losses: with beta = %.3f and d_x = %d, L_LB wants KL above %.1f nats and "+
-			"L_UB below %.1f; raise c_bar - c_low = %g, %s", c.beta(), c.Latent, band.NatsFrom, max(band.NatsTo, 0), c.Upper-c.lowerLevel(), larger)
+		return fmt.Errorf("no code can satisfy both exploitation losses: with beta = %.3f and d_x = %d, "+
+			"L_LB wants KL above %.1f nats and L_UB below %.1f; raise c_bar - c_low = %g, %s",
+			c.beta(), c.Latent, band.NatsFrom, max(band.NatsTo, 0), c.Upper-c.lowerLevel(), larger)
 	}
 	return nil
 }

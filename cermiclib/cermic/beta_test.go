@@ -24,13 +24,13 @@ func TestBetaIsContinuousWhereItsCasesMeet(t *testing.T) {
 		joint := r[0] / r[1]
 		below, above := Beta(joint*(1-1e-12), r[0], r[1]), Beta(joint*(1+1e-12), r[0], r[1])
 		if math.Abs(below-above) > 1e-9*above || math.Abs(above-r[1]/math.Sqrt(r[0])) > 1e-9*above {
-			t.Errorf("γ₁ = %g, γ₂ = %g: beta is %g and %g beside the joint, want γ₂/√γ₁ there", r[0], r[1], below, above)
+			t.Errorf("γ₁ = %g, γ₂ = %g: beta is %g below and %g above the joint, want γ₂/√γ₁", r[0], r[1], below, above)
 		}
 	}
 }
 
-// worstCase is the smallest P(s ≤ b) by Cantelli over all means and spreads in the ambiguity set, with Σ_Ψ = 1, found by
-// trying them: for each mean the largest spread is the worst.
+// worstCase is the smallest P(s ≤ b) by Cantelli over the ambiguity set with Σ_Ψ = 1, found by a grid over means. At
+// each mean the largest standard deviation is the worst.
 func worstCase(b, meanRadius, spreadRadius float64) float64 {
 	worst := 1.0
 	const tries = 200_000
@@ -49,7 +49,8 @@ func TestBetaMeetsTheChanceConstraintAtItsWorstCase(t *testing.T) {
 		for _, r := range [][2]float64{{0.05, 1.05}, {0.01, 1.5}, {0.3, 1.2}, {0.9, 2}, {1.5, 3}} {
 			// 1e-8: the grid misses the worst mean by up to 10⁻⁵, near which the probability is flat.
 			if got := worstCase(Beta(chance, r[0], r[1]), r[0], r[1]); math.Abs(got-(1-chance)) > 1e-8 {
-				t.Errorf("eps %g, γ₁ %g, γ₂ %g: worst probability at b = beta is %.10f, want %g", chance, r[0], r[1], got, 1-chance)
+				t.Errorf("eps %g, γ₁ %g, γ₂ %g: worst probability at b = beta is %.10f, want %g",
+					chance, r[0], r[1], got, 1-chance)
 			}
 		}
 	}
@@ -76,7 +77,8 @@ func TestBandMatchesTheSpecifiedTable(t *testing.T) {
 		got := c.Band()
 		if want.empty {
 			if got.From <= got.To || c.Validate() == nil {
-				t.Errorf("d_x %d, eps %g, c_bar %g: band %+v is accepted, want it empty and refused", want.latent, want.chance, want.upper, got)
+				t.Errorf("d_x %d, eps %g, c_bar %g: band %+v, want it empty and refused",
+					want.latent, want.chance, want.upper, got)
 			}
 			continue
 		}
@@ -88,13 +90,14 @@ func TestBandMatchesTheSpecifiedTable(t *testing.T) {
 }
 
 func TestBandEndsWhereTheLossesStart(t *testing.T) {
-	for _, level := range []float64{0.1, -0.05} { // the second is met by KL = 0 as well, but not by what follows
+	for _, level := range []float64{0.1, -0.05} { // the second is also met at KL = 0, but not right above
 		c := Default()
 		c.Lower = level
 		band := c.Band()
 		for _, kl := range []float64{band.From, band.To} {
 			if _, worse := violations(c, kl); math.Abs(worse) > 1e-12 {
-				t.Errorf("c_low %g: at the end %g of the band the larger argument of the two ReLUs is %g, want 0", level, kl, worse)
+				t.Errorf("c_low %g: at the end %g of the band, the larger ReLU argument is %g, want 0",
+					level, kl, worse)
 			}
 		}
 		if _, worse := violations(c, (band.From+band.To)/2); worse > 0 {
@@ -103,23 +106,24 @@ func TestBandEndsWhereTheLossesStart(t *testing.T) {
 	}
 }
 
-// violations are the argument of L_LB's ReLU at a KL per dimension, and the larger of it and L_UB's.
+// violations returns L_LB's ReLU argument at a KL per dimension, and the larger of L_LB's and L_UB's.
 func violations(c Config, kl float64) (lower, worse float64) {
 	q := math.Sqrt(2 * kl / float64(c.Latent))
 	lower = c.Lower - kl + c.beta()*q
 	return lower, max(lower, kl+c.beta()*q-c.Upper)
 }
 
-// With d_x = 32 no code that says something meets both levels, only one that says next to nothing if c_low is negative.
-func TestBandOfANegativeLevelIsNextToNothingWhereTheUpperOneForbidsTheRest(t *testing.T) {
+// With d_x = 32, only codes with almost no information meet both levels, and only if c_low is negative.
+func TestBandOfANegativeLowerLevelStartsAtZero(t *testing.T) {
 	c := Default()
 	c.Latent, c.Lower = 32, -0.05
 	band := c.Band()
-	if lower, worse := violations(c, band.To); band.From != 0 || band.To > 0.02 || math.Abs(lower) > 1e-12 || worse > 1e-12 {
+	lower, worse := violations(c, band.To)
+	if band.From != 0 || band.To > 0.02 || math.Abs(lower) > 1e-12 || worse > 1e-12 {
 		t.Errorf("band %+v, want one from 0 to where L_LB begins", band)
 	}
 	c.Lower = -10
 	if band := c.Band(); band.From != 0 || band.To < 0.2 {
-		t.Errorf("a level that everything meets: band %+v, want all below the upper one", band)
+		t.Errorf("c_low -10: band %+v, want all KL below the upper level", band)
 	}
 }

@@ -26,13 +26,14 @@ func TestCentredCorrectionsHaveMeanZeroInEveryForm(t *testing.T) {
 		c.CalibForm = form
 		out := evaluate(t, nn.NewStore(5), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 			f, m, q := in[0], graph.Squeeze(in[1], -1), graph.AddScalar(graph.Abs(graph.Squeeze(in[2], -1)), 0.1)
-			nn.Weight(sc.At("calibration"), f, "out", nn.FanIn(calibHidden), calibHidden) // not zero, so that M has something to say
+			// Not zero, so that M has an effect.
+			nn.Weight(sc.At("calibration"), f, "out", nn.FanIn(calibHidden), calibHidden)
 			h := c.calibration(sc, f, m, q, in[3])(graph.Scalar(f.Graph(), f.DType(), 0.6))
 			return []*graph.Node{graph.Sub(h, m), q}
 		}, context, m, q, weight)
 		sum, largest := 0.0, 0.0
 		for b, correction := range out[0] {
-			if form == CalibBounded { // tolerance is shared out in units of √Σ_Ψ
+			if form == CalibBounded { // its corrections are centred in units of √Σ_Ψ
 				correction /= out[1][b]
 			}
 			sum += correction * weight[b]
@@ -44,8 +45,8 @@ func TestCentredCorrectionsHaveMeanZeroInEveryForm(t *testing.T) {
 	}
 }
 
-// sighted is play in which half of the copies have a peer in sight all the time, which pushes the agent about: what it sees next
-// cannot be foretold there, and can elsewhere. Observations are a place (3), whether a peer is in sight, and where it is.
+// sighted is a rollout in which agents of every second environment always see a peer and their next observation is
+// random; elsewhere it is predictable. Observations are a position (3), the peer's visibility, and its position.
 func sighted(spec *envs.Spec, steps, iteration int) *rl.Rollout {
 	x := rl.NewRollout(spec, steps, 0)
 	x.Iteration = iteration
@@ -84,8 +85,8 @@ func sighted(spec *envs.Spec, steps, iteration int) *rl.Rollout {
 	}
 }
 
-// corrections returns the means of (H_lo - m)/q over the agent steps of x without and with a peer in sight, and over all of them mean
-// and spread.
+// corrections returns means of (H_lo - m)/q over the agent steps of x without and with a visible peer, and mean and
+// standard deviation over all.
 func corrections(t *testing.T, m *module, x *rl.Rollout) (without, with, mean, spread float64) {
 	t.Helper()
 	c, b := m.cfg, m.minibatch
@@ -110,18 +111,19 @@ func corrections(t *testing.T, m *module, x *rl.Rollout) (without, with, mean, s
 	}
 	values := make([]float32, b)
 	p.Read(0, values)
-	var of [2]rl.Running
+	var byPeer [2]rl.Running
 	var all rl.Running
 	for k, v := range values {
-		of[int(rows[k])/x.N%2].Add(float64(v))
+		byPeer[int(rows[k])/x.N%2].Add(float64(v))
 		all.Add(float64(v))
 	}
-	return of[0].Mean, of[1].Mean, all.Mean, all.Std()
+	return byPeer[0].Mean, byPeer[1].Mean, all.Mean, all.Std()
 }
 
-// Peers that make what comes next unpredictable are what calibration is for: corrections of situations with them and without them
-// must differ by half of what the form allows, κ·q. Corrections that are not centred all end at -κ·q, the largest relief from L_UB.
-func TestCalibrationTellsSituationsWithPeersFromOthers(t *testing.T) {
+// Calibration is meant for peers that make the next observation unpredictable. Corrections with and without such peers
+// must differ by at least half of the form's range, κ·q. Without centring all corrections end at -κ·q, the largest
+// relief from L_UB.
+func TestCalibrationSeparatesSituationsWithPeers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a thousand gradient steps")
 	}
@@ -146,9 +148,11 @@ func TestCalibrationTellsSituationsWithPeersFromOthers(t *testing.T) {
 			}
 		}
 		without, with, mean, spread := corrections(t, m, sighted(spec, 60, 1000))
-		t.Logf("calib_centre=%v: corrections are %.3f without peers and %.3f with them, %.3f ± %.3f in all", centre, without, with, mean, spread)
-		if apart := with - without; (apart >= 1) != centre { // twice what is asked for; without centring the gap still closes here
-			t.Errorf("calib_centre=%v: corrections without and with peers in sight, %g and %g, are %g times κ·q apart", centre, without, with, apart)
+		t.Logf("calib_centre=%v: corrections are %.3f without peers, %.3f with them, %.3f ± %.3f overall",
+			centre, without, with, mean, spread)
+		if gap := with - without; (gap >= 1) != centre { // 1 is half of the range, from -κ·q to κ·q
+			t.Errorf("calib_centre=%v: corrections without and with visible peers are %g and %g, a gap of %g·κ·q",
+				centre, without, with, gap)
 		}
 		if centre && math.Abs(mean) > 1e-5 {
 			t.Errorf("the mean correction is %g, want 0", mean)

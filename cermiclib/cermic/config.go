@@ -11,19 +11,19 @@ import (
 
 // Config holds every setting of the module. Default and Literal return complete ones; change fields of these.
 //
-// Where the paper leaves something open, a field selects the reading and its help says which one the default is.
+// Where the paper leaves a choice open, a field selects the reading and its help names the default.
 type Config struct {
 	Memory memory.Config `json:"memory" help:"memory that infers the peers' intention f_n^o; the paper: graph"`
 
-	// What the module reads: peers.go
-	PeerChannels bool `json:"peer_channels,omitzero" help:"the module also observes where visible peers are, if o_t does not contain it"`
+	// Observations: peers.go
+	PeerChannels bool `json:"peer_channels,omitzero" help:"the module also observes where visible peers are, if o_t lacks it"`
 
 	// Representations: encoder.go, predict.go
 	Embed       int     `json:"d_s" range:"2..8192" size:"width" help:"length of the observation embedding s_t; the paper: 64"`
-	Latent      int     `json:"d_x" range:"1..8192" size:"width" help:"length of the latent code x_t; not in the paper, whose linear theory has dim x = dim s"`
+	Latent      int     `json:"d_x" range:"1..8192" size:"width" help:"length of the latent code x_t; not in the paper"`
 	Hidden      int     `json:"phi_hidden,omitzero" range:"0..8192" size:"width" help:"width of φ and ψ; 0: 256, as in Dynamic Bottleneck; not in the paper"`
-	Polyak      float64 `json:"ema_tau" range:"0..1" help:"share, by which the target encoder follows each step; not in the paper"`
-	AgentID     bool    `json:"cermic_agent_id" help:"φ also receives the index of the acting agent; for agents that differ"`
+	Polyak      float64 `json:"ema_tau" range:"0..1" help:"τ of the target encoder, per gradient step; not in the paper"`
+	AgentID     bool    `json:"cermic_agent_id" help:"φ also receives the agent's index; for heterogeneous agents"`
 	EmbedNorm   bool    `json:"enc_ln" help:"s_t has mean 0 and variance 1 over its components"`
 	LogScaleMin float64 `json:"logstd_min" range:"-20..20" help:"lower bound of log σ of x_t; low values make the code deterministic"`
 	LogScaleMax float64 `json:"logstd_max" range:"-20..20" help:"upper bound of log σ of x_t"`
@@ -55,15 +55,15 @@ type Config struct {
 	NegScale          float64 `json:"neg_scale" range:"0.." help:"standard deviation of the noise of neg_kind=noise, relative to f_n's"`
 	NegFilter         bool    `json:"neg_filter" help:"negatives come from agent steps with an f_{n-1}, as positives do"`
 	Negatives         int     `json:"n_neg" range:"1..4096" help:"number of negatives per agent step"`
-	ConsistencyDecay  float64 `json:"gamma_ema" range:"[0..1)" help:"decay, of the running mean of γ, and of Ψ's moments with psi_norm=running"`
+	ConsistencyDecay  float64 `json:"gamma_ema" range:"[0..1)" help:"decay of the running mean of γ (and of Ψ's moments, if psi_norm=running)"`
 	ConsistencyGrad   bool    `json:"gamma_grad" help:"L_exploit trains the critic through γ, by 1 − gamma_ema of its gradient"`
 	ConsistencyCoef   float64 `json:"nce_coef" range:"0.." help:"weight of the critic's InfoNCE loss; the paper's total loss does not show it"`
-	ConsistencyMemory bool    `json:"nce_into_memory" help:"the InfoNCE loss trains the memory too; else the critic alone"`
+	ConsistencyMemory bool    `json:"nce_into_memory" help:"the InfoNCE loss also trains the memory; else only the critic"`
 	RewardFeature     string  `json:"reward_feat" oneof:"symlog,raw,running_std" help:"form of the last extrinsic reward r^e_{t−1} as input of the critic"`
 
-	ActorContext bool `json:"actor_uses_context,omitzero" help:"MAPPO's actor receives the context f_n beside its observation; the paper says both"`
+	ActorContext bool `json:"actor_uses_context,omitzero" help:"MAPPO's actor also reads the context f_n; the paper is ambiguous"`
 
-	// Intrinsic reward: reward.go, form.go. Normalisation and weight of r^i beside r^e; the paper: none, 1
+	// Intrinsic reward: reward.go, form.go. The paper adds r^i without normalisation, with weight 1.
 	Form   Form    `json:"int_form,omitzero" help:"formula of the intrinsic reward r^i; kl: the paper's √KL"`
 	Others float64 `json:"int_others,omitzero" range:"0.." help:"weight of each peer's r^i in an agent's reward, in training only; the paper: 0"`
 	explore.Bonus
@@ -71,7 +71,7 @@ type Config struct {
 	// Training: module.go, sampling.go
 	Steps     int     `json:"cermic_steps,omitzero" range:"0..100000" help:"gradient steps of the module after each rollout batch; 0: see cermic_epochs"`
 	Epochs    int     `json:"cermic_epochs" range:"0..10000" help:"epochs of the module over each rollout batch, with cermic_steps=0; 0: not trained"`
-	Fraction  float64 `json:"cermic_frac" range:"(0..1]" help:"share, of the agent steps that each epoch samples; with cermic_steps=0"`
+	Fraction  float64 `json:"cermic_frac" range:"(0..1]" help:"fraction of the agent steps that each epoch samples; with cermic_steps=0"`
 	Minibatch int     `json:"cermic_minibatch" range:"2..100000000" size:"rows" help:"agent steps per gradient step of the module"`
 	LR        float64 `json:"lr" range:"(0..)" help:"Adam's step size for the module; the paper: 1e-4"`
 	AdamEps   float64 `json:"adam_eps" range:"(0..)" help:"Adam's ε for the module; the paper: 1e-6"`
@@ -82,9 +82,9 @@ var _ explore.Config = Config{}
 
 func init() { explore.Register(Default()) }
 
-// Default returns the module of mappo-cermic and qmix-cermic: the printed r^i = √KL, the paper's numbers where it has any,
-// else the reading that each field of Config describes. The memory is the graph, as in the paper; the MLP costs a fraction
-// of it on a CPU: -set explore.memory=mlp.
+// Default returns the module of mappo-cermic and qmix-cermic: the printed r^i = √KL and the paper's numbers where it
+// has any. Elsewhere it is the reading that each field of Config describes. The memory is the graph, as in the paper.
+// The MLP is several times cheaper on a CPU: -set explore.memory=mlp.
 func Default() Config {
 	return Config{
 		Memory: memory.DefaultGraph(), PeerChannels: true,
@@ -93,16 +93,18 @@ func Default() Config {
 		Exploit: true, PsiNorm: PsiPerDim, Upper: 1, Lower: 0, LowerSign: SignDerived,
 		Chance: 0.1, MeanRadius: 0.05, SpreadRadius: 1.05,
 		CalibForm: CalibBounded, CalibKappa: 1, CalibCentre: true,
-		MIBounds: BoundsSound, CriticSquash: SquashSigmoid, CriticBound: 5, NegKind: NegativesMarginal, NegScale: 1, NegFilter: true, Negatives: 16,
+		MIBounds: BoundsSound, CriticSquash: SquashSigmoid, CriticBound: 5,
+		NegKind: NegativesMarginal, NegScale: 1, NegFilter: true, Negatives: 16,
 		ConsistencyDecay: 0.99, ConsistencyCoef: 1, ConsistencyMemory: true, RewardFeature: FeatureSymlog,
 		Form: KL{}, Bonus: bonus(),
 		Steps: 25, Fraction: 1, Minibatch: 128, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
 	}
 }
 
-// Literal returns the preset that follows the letter of the paper's main text where Default departs from it: the printed sign of
-// c̲, noise for negatives, the appendix's bounds on the mutual information, a free h whose corrections are not centred, one learned
-// σ_ψ, no contrastive term, and r^i added as it is. γ keeps its last value where no f_{n-1} exists.
+// Literal returns the preset that follows the paper's main text where Default departs from it. It has the printed sign
+// of c̲, noise for negatives, and the appendix's bounds on the mutual information. h is unbounded and its corrections
+// are not centred, σ_ψ is one learned number, L_explore has no contrastive term, and r^i is not normalised. γ keeps its
+// last value where no f_{n-1} exists.
 func Literal() Config {
 	c := Default()
 	c.LowerSign = SignPrinted
@@ -115,9 +117,10 @@ func Literal() Config {
 	return c
 }
 
-// UCB returns Default with the bonus of Theorem 1 on the code, ½·log(1+ηᵀΛ⁻¹η), in place of the printed √KL: the preset of
-// mappo-cermic-ucb and qmix-cermic-ucb, which are ours and no experiment of the paper. r^i is centred and divided by its
-// running standard deviation, and peers' r^i is added in training, as MACE does. reproduce/EXPLORATION.md has the search.
+// UCB returns Default with the bonus of Theorem 1 on the code, ½·log(1+ηᵀΛ⁻¹η), instead of the printed √KL. It is the
+// preset of mappo-cermic-ucb and qmix-cermic-ucb, which are our methods and no experiment of the paper. r^i is centred
+// and divided by its running standard deviation, and peers' r^i is added in training, as in MACE.
+// reproduce/EXPLORATION.md reports the search that led to it.
 func UCB() Config {
 	c := Default()
 	c.PeerChannels, c.Contrast = false, 0
@@ -127,22 +130,22 @@ func UCB() Config {
 	return c
 }
 
-// bonus is how r^i is scaled and added: divided by the running standard deviation of its discounted return, not centred,
-// with weight 1.
+// bonus scales r^i: divided by the running standard deviation of its discounted return, not centred, with weight 1.
 //
-// Reading: the paper adds r^i as it is and says nothing of its scale (D14). Weight 1 then holds Balance below random play. This
-// is the reading closest to the print that leaves MAPPO's scores where they are; Dynamic Bottleneck, on which the module
-// builds, divides so, too. The rule, written before the sweep: reproduce/PLAN.md; the sweep: reproduce/EXPLORATION.md.
+// Reading: the paper adds r^i unnormalised and does not discuss its scale (D14). With weight 1, Balance then stays
+// below random play. Of the readings that keep MAPPO's scores, this is the closest to the print; Dynamic Bottleneck, on
+// which the module builds, divides in the same way. reproduce/PLAN.md has the rule, written before the sweep;
+// reproduce/EXPLORATION.md has the sweep.
 func bonus() explore.Bonus {
-	return explore.Bonus{IntNorm: explore.NormReturnStd, IntMemory: 1, IntClip: 5, IntCoef: 1, IntAnneal: explore.AnnealNone,
-		IntAnnealFrames: 3_000_000}
+	return explore.Bonus{IntNorm: explore.NormReturnStd, IntMemory: 1, IntClip: 5, IntCoef: 1,
+		IntAnneal: explore.AnnealNone, IntAnnealFrames: 3_000_000}
 }
 
-// Scheduled trains the module with half as many gradient steps as the learner takes, at the learner's step size: with
-// few of them its parts hardly leave their initial weights (D38). With small networks the bonus on the code takes 1.8
-// times as many steps as the learner, of more agent steps: fewer filter less noise (reproduce/EXPLORATION.md). Without a
-// GPU 8 negatives are set against each agent step, not 16; where it is to be quick, the memory is the MLP, since the graph
-// takes three times as long.
+// Scheduled trains the module with half as many gradient steps as the learner, at the learner's step size. With far
+// fewer steps, its networks hardly leave their initial weights (D38). With small networks, the bonus on the code takes
+// 1.8 times as many steps as the learner, on larger minibatches. Fewer steps filter less noise
+// (reproduce/EXPLORATION.md). Without a GPU there are 8 negatives per agent step instead of 16. The quick schedule uses
+// the MLP as memory; the graph takes three times as long.
 func (c Config) Scheduled(s rl.Schedule) explore.Config {
 	if s.Sparing {
 		c.Negatives = 8
@@ -169,5 +172,5 @@ func (c Config) Scheduled(s rl.Schedule) explore.Config {
 // Kind is "cermic".
 func (Config) Kind() string { return "cermic" }
 
-// adam is the optimiser of Θ.
+// adam is the module's optimiser.
 func (c Config) adam() nn.Adam { return nn.Adam{LR: c.LR, Eps: c.AdamEps, Clip: c.GradClip} }

@@ -76,10 +76,11 @@ func TestNoiseInScoreSpaceIsNoiseInFeatureSpace(t *testing.T) {
 			direct.Add(score)
 			short.Add(out[b*draws+k])
 		}
-		// Five standard errors of the difference of two sample means, and of two sample spreads.
+		// Five standard errors of the difference of two sample means and of two sample standard deviations.
 		se := math.Sqrt((direct.M2 + short.M2) / draws / draws)
 		if math.Abs(direct.Mean-short.Mean) > 5*se || math.Abs(direct.Std()-short.Std()) > 5*se/math.Sqrt2 {
-			t.Errorf("row %d: scores have mean %g and spread %g, drawn in feature space %g and %g", b, short.Mean, short.Std(), direct.Mean, direct.Std())
+			t.Errorf("row %d: scores have mean %g and standard deviation %g, in feature space %g and %g",
+				b, short.Mean, short.Std(), direct.Mean, direct.Std())
 		}
 	}
 }
@@ -138,7 +139,7 @@ func TestSoundBoundsAreOrderedAndInRange(t *testing.T) {
 	}
 }
 
-// Every part of the critic's loss trains the features: nothing in it may be a fixed copy.
+// Every term of the critic's loss has a gradient in the features.
 func TestConsistencyLossHasTheRightGradientInTheFeatures(t *testing.T) {
 	for _, kind := range []string{NegativesNoise, NegativesMarginal} {
 		c := Default()
@@ -152,7 +153,8 @@ func TestConsistencyLossHasTheRightGradientInTheFeatures(t *testing.T) {
 		run := func() [][]float64 {
 			return evaluate(t, store, func(sc *model.Scope, in []*Node) []*Node {
 				reward, exists := Squeeze(in[2], -1), OnesLike(Squeeze(in[2], -1))
-				loss := c.consistencyOf(sc, memory.Context{Now: in[0], Before: in[1], Exists: exists}, reward, in[3], exists).loss
+				context := memory.Context{Now: in[0], Before: in[1], Exists: exists}
+				loss := c.consistencyOf(sc, context, reward, in[3], exists).loss
 				return append([]*Node{loss}, Gradient(loss, in[0], in[1])...)
 			}, features[0], features[1], reward, noise)
 		}
@@ -168,7 +170,8 @@ func TestConsistencyLossHasTheRightGradientInTheFeatures(t *testing.T) {
 				got := (up - at(-2*h)) / (2 * h)
 				at(h)
 				if want := grads[part][i]; math.Abs(got-want) > 1e-8 {
-					t.Errorf("%s: part %d, component %d: the loss changes by %.10f, its gradient is %.10f", kind, part, i, got, want)
+					t.Errorf("%s: part %d, component %d: the loss changes by %.10f, its gradient is %.10f",
+						kind, part, i, got, want)
 				}
 			}
 		}
@@ -183,13 +186,14 @@ func TestConsistencyDoesNotCollapseTheFeatures(t *testing.T) {
 	spec := fakeSpec(8)
 	x := fakeRollout(spec, 60, 0)
 	c := Default()
-	c.NegKind, c.LR = NegativesNoise, 1e-3 // other agent steps for negatives leave no way to collapse
+	c.NegKind, c.LR = NegativesNoise, 1e-3 // with marginal negatives the features cannot collapse
 	build := &nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
 	mem, err := memory.MLP{Embed: 8, Hidden: 16, Width: 16}.Build(build)
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs := append([]nn.Input{nn.F32("reward", b), nn.F32("noise", b, c.Negatives), nn.F32("weight", b)}, mem.Inputs(b)...)
+	inputs := []nn.Input{nn.F32("reward", b), nn.F32("noise", b, c.Negatives), nn.F32("weight", b)}
+	inputs = append(inputs, mem.Inputs(b)...)
 	p, err := nn.NewProgram(build, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		sc = sc.At(scope)
 		f := mem.Context(sc.At("memory"), in[3:])
@@ -216,7 +220,7 @@ func TestConsistencyDoesNotCollapseTheFeatures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// With any part of the loss a fixed copy, the spread falls below 0.1 by now and γ stays at 0.
+	// If any term stops its gradient, the spread falls below 0.1 by now and γ stays at 0.
 	if gamma, spread := p.Scalar(0), p.Scalar(1); gamma < 0.02 || spread < 0.3 {
 		t.Errorf("after %d steps γ is %g and the spread of the features %g", steps, gamma, spread)
 	}
@@ -233,11 +237,12 @@ func TestCalibrationIsTheMLPOfItsFormula(t *testing.T) {
 			out := evaluate(t, nn.NewStore(5), func(sc *model.Scope, in []*Node) []*Node {
 				f, m, q := in[0], Squeeze(in[1], -1), Abs(Squeeze(in[2], -1))
 				at := sc.At("calibration")
-				nn.Weight(at, f, "out", nn.FanIn(calibHidden), calibHidden) // not zero, so that M has something to say
+				nn.Weight(at, f, "out", nn.FanIn(calibHidden), calibHidden) // not zero, so that M has an effect
 				nn.Weight(at, f, "offset", nn.Constant(0.3))
 				h := c.calibration(sc, f, m, q, OnesLike(m))(Scalar(f.Graph(), f.DType(), gamma))
 				// M as one MLP over the concatenated input.
-				first := Concatenate([]*Node{nn.Weight(at, f, "context", nil, width, calibHidden), InsertAxes(nn.Weight(at, f, "mean", nil, calibHidden), 0)}, 0)
+				mean := InsertAxes(nn.Weight(at, f, "mean", nil, calibHidden), 0)
+				first := Concatenate([]*Node{nn.Weight(at, f, "context", nil, width, calibHidden), mean}, 0)
 				mlp := func(f *Node) *Node {
 					x := Dot(Concatenate([]*Node{f, in[1]}, -1), first).Product()
 					x = nn.LeakyReLU(Add(x, ExpandLeftToRank(nn.Weight(at, f, "bias", nil, calibHidden), 2)))
@@ -269,8 +274,8 @@ func TestCalibrationIsTheMLPOfItsFormula(t *testing.T) {
 	}
 }
 
-// criticLossAfterSaturation pushes all scores of a critic far into the flat part of the sigmoid, trains it on features
-// that are nearly what came before, and returns its loss over the last 20 of 400 gradient steps as a share of chance.
+// criticLossAfterSaturation starts a critic in the flat part of the sigmoid and trains it on features close to f_{n-1}.
+// It returns the loss over the last 20 of 400 gradient steps as a fraction of chance.
 func criticLossAfterSaturation(t *testing.T, bound float64) float64 {
 	t.Helper()
 	const b, width, steps = 64, 8, 400
@@ -290,7 +295,7 @@ func criticLossAfterSaturation(t *testing.T, bound float64) float64 {
 	}
 	weights := build.Store.GetVariable("/cermic/critic/weights").MustValue()
 	tensors.MustMutableFlatData(weights, func(w []float32) {
-		for i := range width { // the row of the constant: with features around 2 scores are about 2·30·√8 = 170
+		for i := range width { // weights of the constant input; with features around 2, scores are about 2·30·√8 = 170
 			w[(width+1)*width+i] = 30
 		}
 	})
@@ -318,11 +323,11 @@ func criticLossAfterSaturation(t *testing.T, bound float64) float64 {
 	return loss / math.Log(float64(c.Negatives+1))
 }
 
-func TestASaturatedCriticReturnsOnlyWithABound(t *testing.T) {
+func TestSaturatedCriticRecoversOnlyWithABound(t *testing.T) {
 	if got := criticLossAfterSaturation(t, Default().CriticBound); got > 0.9 {
 		t.Errorf("with a bound the loss is still %.4f of chance, want less than .9", got)
 	}
 	if got := criticLossAfterSaturation(t, 0); got < 0.9999 {
-		t.Errorf("without a bound the loss is %.4f of chance: this start does not saturate the critic", got)
+		t.Errorf("without a bound the loss is %.4f of chance, so this start does not saturate the critic", got)
 	}
 }

@@ -14,35 +14,37 @@ import (
 	"cermic/envs/conf"
 )
 
-// decisions lists, for every place where the paper leaves something open, the settings that select a reading, each with a value
-// that Validate must refuse. Those without a setting are told by the comment alone: another reading of them would be another program.
+// decisions lists for every decision the settings that select a reading, each with a value that Validate must refuse.
+// Decisions without settings are fixed in the code.
 var decisions = map[int]map[string]string{
-	1:  {"alpha": "-1"},
-	2:  {"lb_sign": "negative", "c_low": "9"},
-	3:  {"d_x": "0", "logstd_min": "2", "logstd_max": "30"},
-	4:  {"explore_nce": "-1", "explore_reduce": "median"},
-	5:  {"psi_norm": "batch"},
-	6:  {"eps": "0", "amb_gamma1": "0", "amb_gamma2": "0.5"},
-	7:  {"c_bar": "-1"},
-	8:  {"calib_form": "free", "calib_kappa": "-1"},
-	9:  {"neg_kind": "none", "neg_scale": "-1", "n_neg": "0"},
-	10: {"mi_bounds": "main", "critic_squash": "tanh", "gamma_ema": "2", "nce_coef": "-1", "gamma_grad": "", "nce_into_memory": ""},
+	1: {"alpha": "-1"},
+	2: {"lb_sign": "negative", "c_low": "9"},
+	3: {"d_x": "0", "logstd_min": "2", "logstd_max": "30"},
+	4: {"explore_nce": "-1", "explore_reduce": "median"},
+	5: {"psi_norm": "batch"},
+	6: {"eps": "0", "amb_gamma1": "0", "amb_gamma2": "0.5"},
+	7: {"c_bar": "-1"},
+	8: {"calib_form": "free", "calib_kappa": "-1"},
+	9: {"neg_kind": "none", "neg_scale": "-1", "n_neg": "0"},
+	10: {"mi_bounds": "main", "critic_squash": "tanh", "gamma_ema": "2", "nce_coef": "-1", "gamma_grad": "",
+		"nce_into_memory": ""},
 	11: {"reward_feat": "clip"},
 	12: {"memory.d_node": "0", "memory.d_edge": "0"},
 	13: {"memory.pretrain": "half", "memory.det_online": ""},
-	14: {"int_norm": "rank", "int_memory": "2", "int_coef": "-1", "int_clip": "0", "int_anneal": "cosine", "int_anneal_frames": "0"},
+	14: {"int_norm": "rank", "int_memory": "2", "int_coef": "-1", "int_clip": "0", "int_anneal": "cosine",
+		"int_anneal_frames": "0"},
 	15: {"actor_uses_context": ""},
 	16: {"cermic_epochs": "-1", "cermic_frac": "0", "cermic_minibatch": "1"},
 	17: {}, // a setting of value learners
 	18: {"ema_tau": "2"},
 	19: {"memory.det_slots": "kind"},
 	20: {"memory.queue_len": "0", "memory.gnn_heads": "3", "memory.mem_history": "stored"},
-	21: {}, // r^i does not see s_{t+1}
+	21: {}, // r^i does not depend on s_{t+1}
 	22: {}, // θ is not the policy's
 	24: {"neg_filter": ""},
 	25: {"calib_centre": ""},
 	26: {"psi_spread": "wide"},
-	27: {}, // what the health of a bonus is judged by
+	27: {}, // health of a bonus
 	28: {}, // the scale on which γ is reported
 }
 
@@ -91,13 +93,13 @@ func TestEveryDecisionHasSettingsThatAreValidated(t *testing.T) {
 			}
 			name := key[strings.LastIndex(key, ".")+1:]
 			if err := c.Validate(); err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("D%d: %s=%s is answered with %v, want a sentence that names it", d, key, bad, err)
+				t.Errorf("D%d: %s=%s gives %v, want an error that names the setting", d, key, bad, err)
 			}
 		}
 	}
 }
 
-func TestEveryDecisionIsToldWhereItIsTaken(t *testing.T) {
+func TestEveryDecisionIsCommentedInTheCode(t *testing.T) {
 	var source strings.Builder
 	for _, pattern := range []string{"*.go", "../memory/*.go"} {
 		files, err := filepath.Glob(pattern)
@@ -117,7 +119,7 @@ func TestEveryDecisionIsToldWhereItIsTaken(t *testing.T) {
 	}
 	for d := range decisions {
 		if !regexp.MustCompile(fmt.Sprintf(`\(D%d\)`, d)).MatchString(source.String()) {
-			t.Errorf("no comment tells of D%d", d)
+			t.Errorf("no comment mentions D%d", d)
 		}
 	}
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cermic is the paper's module: Curiosity Enhancement via Robust Multi-Agent Intention Calibration. It learns a
-// compressed code of what an agent sees and does, holds the code's information content inside a band that the inferred
-// intentions of the other agents calibrate, and gives the square root of that content as an intrinsic reward.
+// Package cermic implements the paper's module, Curiosity Enhancement via Robust Multi-Agent Intention Calibration. It
+// learns a compressed code of an agent's observation and action. The code's information content is constrained to a
+// band that the inferred intentions of other agents calibrate. The intrinsic reward is the square root of that content.
 //
 // # Reading order
 //
-// config.go, every setting and its reading; peers.go, what the module observes of peers; encoder.go, predict.go and
-// spread.go, from observations to codes and back; psi.go, moments of Ψ; beta.go and exploit.go, the robust constraint and
-// its losses; consistency.go, negatives.go and calibration.go, γ and h; loss.go, all of it together; reward.go and
-// score.go, the intrinsic reward; form.go, its formula, the paper's √KL; elliptical.go and reservoir.go, ours, of Theorem 1; probe.go, what the code keeps;
-// module.go and state.go, how an experiment runs it; sampling.go, the minibatches of its cermic_steps gradient
-// steps; actor.go, what an actor may read of it.
+// config.go has every setting and its reading. peers.go adds the channels of peers to the observation. encoder.go,
+// predict.go and spread.go map observations to codes and back. psi.go has the moments of Ψ; beta.go and exploit.go the
+// robust constraint and its losses; consistency.go, negatives.go and calibration.go γ and h. loss.go puts the losses
+// together. reward.go, score.go and form.go compute the intrinsic reward, by default the paper's √KL. elliptical.go and
+// reservoir.go are our form, the bonus of Theorem 1. module.go, state.go and sampling.go train the module in an
+// experiment. actor.go provides context to actors, probe.go measures what the code keeps.
 //
-// "Dk" in a comment numbers a place where the paper is silent, ambiguous or in conflict with itself; the comment beside it says
-// what was chosen, why, and which field switches it.
+// "Dk" in a comment numbers a place where the paper is silent, ambiguous or contradicts itself. The comment states our
+// choice, the reason, and the field that switches it.
 //
 // # Glossary
 //
@@ -26,9 +26,10 @@
 //	c̄, c̲             Upper, Lower             levels that Ψ shall respect with probability 1-ε
 //	ε, γ₁, γ₂        Chance, MeanRadius,      chance constraint and its ambiguity set
 //	                 SpreadRadius
-//	β                Beta                     what these three make of √Σ_Ψ
+//	β                Beta                     multiplier of √Σ_Ψ, a function of these three
 //	f_n, f_{n-1}     Context.Now, .Before     context features of the memory, length F (d_f)
-//	γ                consistency              mutual information of [r^e_{t-1}, f_{n-1}] and f_n: γ_lo for L_UB, γ_hi for L_LB
+//	γ                consistency              mutual information of [r^e_{t-1}, f_{n-1}] and f_n:
+//	                                          γ_lo for L_UB, γ_hi for L_LB
 //	c(z, f)          critic                   score of that pair
 //	h                calibration              calibrated mean μ_Ψ(f_n|γ)
 //	α                Alpha                    weight of L_explore
@@ -37,7 +38,7 @@
 //	η, Λ             Elliptical               features of an agent step; λI plus the sum of their outer products
 //	B, K                                      agent steps of a minibatch, negatives of each
 //
-// The paper also writes γ for the discount: that is Discount wherever it appears.
+// The paper also writes γ for the discount, which is called Discount here.
 //
 // reproduce/docs/cermic.md explains every scalar that an iteration reports, DECISIONS.md every reading "Dk".
 package cermic

@@ -10,7 +10,7 @@ import (
 	"cermic/envs"
 )
 
-// Scopes of the encoder θ and of its momentum copy θᵐ below the module's.
+// Scopes of the encoder θ and of its momentum copy θᵐ within the module's scope.
 const (
 	encoderScope  = "encoder"
 	momentumScope = "momentum"
@@ -18,14 +18,15 @@ const (
 
 // embed maps o_t [B,I] to s_t = θ(o_t) [B,S].
 //
-// paper:encoder  s_t = θ(o_t), s_{t+1} = θᵐ(o_{t+1}), one structure, θᵐ a momentum average of θ
+// paper:encoder  s_t = θ(o_t), s_{t+1} = θᵐ(o_{t+1}); θᵐ has θ's structure and is a momentum average of it
 //
-// Reading: θ is the module's own; actor and critic neither share nor train it, which keeps the module a plug-in (D22).
+// Reading: θ belongs to the module; actor and critic neither share nor train it, which keeps the module a plug-in
+// (D22).
 func (c Config) embed(sc *model.Scope, spec *envs.Spec, obs *Node) *Node {
 	return nn.Encode(sc.At(encoderScope), spec, obs, c.Embed, c.EmbedNorm)
 }
 
-// embedNext maps o_{t+1} [B,I] to s_{t+1} = θᵐ(o_{t+1}) [B,S], through which no gradient passes. embed must have made θ before.
+// embedNext maps o_{t+1} [B,I] to s_{t+1} = θᵐ(o_{t+1}) [B,S] without a gradient. embed must have created θ before.
 func (c Config) embedNext(sc *model.Scope, spec *envs.Spec, next *Node) *Node {
 	s := nn.Encode(sc.At(momentumScope), spec, next, c.Embed, c.EmbedNorm)
 	nn.TargetCopy(sc.At(encoderScope), sc.At(momentumScope))

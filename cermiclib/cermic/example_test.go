@@ -17,15 +17,15 @@ import (
 	"cermic/envs/vmas"
 )
 
-// climber is a learner that this library knows nothing of: a linear policy, shared by all agents, that keeps a random change
-// of its weights if a rollout batch earned more with it.
-type climber struct {
+// hillClimber is a learner from outside this library. Its linear policy is shared by all agents and keeps a random
+// change of its weights if a rollout batch has a higher return.
+type hillClimber struct {
 	weights, trial [2][18]float32
 	best           float32
-	chance         *rng.Rand
+	random         *rng.Rand
 }
 
-func (l *climber) act(obs, force []float32) { // [E,N,18], [E,N,2]
+func (l *hillClimber) act(obs, force []float32) { // [E,N,18], [E,N,2]
 	for k := range force {
 		sum := float32(0)
 		for i, o := range obs[k/2*18:][:18] {
@@ -35,22 +35,22 @@ func (l *climber) act(obs, force []float32) { // [E,N,18], [E,N,2]
 	}
 }
 
-func (l *climber) learn(x *rl.Rollout) {
-	earned := float32(0)
+func (l *hillClimber) learn(x *rl.Rollout) {
+	total := float32(0)
 	for row := range x.Rows() {
-		earned += x.Extrinsic[row] + x.Intrinsic[row] // the one line that makes a learner curious
+		total += x.Extrinsic[row] + x.Intrinsic[row] // adding Intrinsic is all that a learner has to do
 	}
-	if earned > l.best {
-		l.weights, l.best = l.trial, earned
+	if total > l.best {
+		l.weights, l.best = l.trial, total
 	}
 	for d, w := range l.weights {
 		for i := range w {
-			l.trial[d][i] = w[i] + 0.3*l.chance.Norm()
+			l.trial[d][i] = w[i] + 0.3*l.random.Norm()
 		}
 	}
 }
 
-// A module needs no more of a learner than its rollout batches: what the agents saw, did and earned.
+// The module works with any learner; it needs only the learner's rollout batches.
 func Example_ownLearner() {
 	task := vmas.DefaultNavigation()
 	task.NumEnvs, task.MaxSteps = 2, 40
@@ -59,23 +59,23 @@ func Example_ownLearner() {
 	build := &nn.Build{Spec: s, Backend: must(nn.Open()), Store: nn.NewStore(1), Seed: 1}
 	defer build.Close()
 	settings := cermic.Default()
-	settings.Alpha, settings.Minibatch = 0.5, 64 // any setting, by its field
+	settings.Alpha, settings.Minibatch = 0.5, 64 // any field of Config
 	settings.Memory = memory.DefaultMLP()
 	curiosity := must(settings.Build(build))
 
-	mine, x := climber{chance: rng.New(1, "climber")}, rl.NewRollout(s, 40, 0)
-	x.KeepLabels() // whom agents see, which the module reads beside their observations
-	play := rl.NewCollector(env)
+	learner, x := hillClimber{random: rng.New(1, "climber")}, rl.NewRollout(s, 40, 0)
+	x.KeepLabels() // the module also reads which peers are visible
+	collector := rl.NewCollector(env)
 	for x.Iteration = range 3 {
-		err := play.Collect(x, func(_ int, seen *envs.Step, act *envs.Actions) error {
-			mine.act(seen.Obs, act.Continuous)
+		err := collector.Collect(x, func(_ int, step *envs.Step, act *envs.Actions) error {
+			learner.act(step.Obs, act.Continuous)
 			return nil
 		})
 		if err != nil {
 			log.Fatal(err)
 		}
 		must(curiosity.Reward(context.Background(), x)) // adds r^i to x.Intrinsic
-		mine.learn(x)
+		learner.learn(x)
 		must(curiosity.Update(context.Background(), x))
 	}
 	fmt.Println("agent steps with a bonus:", x.Rows()-count(x.Intrinsic, 0), "of", x.Rows())

@@ -10,7 +10,7 @@ import (
 	"cermic/cermiclib/nn/xlacache"
 )
 
-// α is an input of the graph: a knob that moves it finds what has been compiled before.
+// α is an input of the graph, so another value reuses the compiled graph.
 func TestAnotherAlphaCompilesNothing(t *testing.T) {
 	build := func(alpha float64) {
 		backend, err := nn.Open()
@@ -36,7 +36,7 @@ func TestAnotherAlphaCompilesNothing(t *testing.T) {
 	}
 }
 
-// A module that was built with one α and is trained with another subtracts the other times L_explore.
+// The α in force during training weighs L_explore, not the one at construction.
 func TestAlphaWeighsTheExplorationLoss(t *testing.T) {
 	c := small()
 	c.Alpha, c.Contrast, c.ConsistencyCoef = 0.2, 0, 0

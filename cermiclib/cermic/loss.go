@@ -18,24 +18,24 @@ type batch struct {
 	obs, next *Node   // [B,I] o_t and the true o_{t+1}
 	act       *Node   // [B,A] vector form of the action
 	noise     *Node   // [B,X] standard normal, for x_t
-	weight    *Node   // [B] 1 where the agent step counts, 0 where it only fills up
-	reward    *Node   // [B] r^e_{t-1} as reward_feat says
-	negative  *Node   // as negatives.go says
-	alpha     *Node   // scalar α; of no account where Config.Alpha is 0
-	memory    []*Node // what the memory declared
+	weight    *Node   // [B] 1 where the agent step counts, 0 for padding
+	reward    *Node   // [B] r^e_{t-1} in the form of reward_feat
+	negative  *Node   // input of negativeScores
+	alpha     *Node   // scalar α; unused if Config.Alpha is 0
+	memory    []*Node // inputs of the memory
 }
 
-// term is one named number that the graph reports about a minibatch.
+// term is a named scalar that the graph reports about a minibatch.
 type term struct {
 	name  string
 	value *Node // scalar
 }
 
-// losses builds the module's total loss on a minibatch, a scalar, and what is worth knowing about it.
+// losses builds the module's total loss on a minibatch, a scalar, and the diagnostics that it reports.
 //
 // paper:eq:loss  L = L_UB + L_LB - α·L_explore
 //
-// Reading: α multiplies L_explore, as in the paper's loss and table; its first equation has it at the other term (D1).
+// Reading: α multiplies L_explore, as in the paper's loss and table; its first equation puts α at the other term (D1).
 func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node, terms []term) {
 	report := func(name string, value *Node) { terms = append(terms, term{name, value}) }
 	s := c.embed(sc, b.spec, b.obs)
@@ -60,9 +60,9 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 		total = Add(total, Add(upperMean, lowerMean))
 		total = Add(total, nn.Times(gamma.loss, "cermic/nce_coef", c.ConsistencyCoef))
 		if f.Loss != nil {
-			own := average(f.Loss, b.weight)
-			total = Add(total, own)
-			report("loss_memory", own)
+			memoryLoss := average(f.Loss, b.weight)
+			total = Add(total, memoryLoss)
+			report("loss_memory", memoryLoss)
 		}
 		if f.Right != nil {
 			right, present := average(f.Right, b.weight), average(f.Present, b.weight)
@@ -77,8 +77,8 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 		report("context_std", spread(f.Now, b.weight))
 		report("context_before", average(f.Exists, b.weight))
 		report("gamma_lo", gamma.lo)
-		// γ_lo cannot exceed 0.83 with 8 negatives and 0.90 with 16, so that a share of that is what runs compare by (D28). Of the
-		// printed bounds neither is an estimate that a largest value would be reached by.
+		// γ_lo is at most 0.83 with 8 negatives and 0.90 with 16, so runs are compared by its share of that (D28).
+		// The printed bounds have no such largest value.
 		if c.MIBounds == BoundsSound {
 			report("gamma_share", DivScalar(gamma.lo, theory.BoundedLimit(c.Negatives)))
 		}
@@ -112,8 +112,8 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 // active is 1 where x > 0, else 0.
 func active(x *Node) *Node { return ConvertDType(GreaterThan(x, ZerosLike(x)), x.DType()) }
 
-// spread is the mean over components of the standard deviation of s [B,S] over the agent steps that count: 1 for
-// normalised features that use all their room, 0 for collapsed ones.
+// spread is the standard deviation of s [B,S] over the agent steps that count, averaged over components: about 1 for
+// normalised features, 0 for collapsed ones.
 func spread(s, weight *Node) *Node { return ReduceAllMean(Sqrt(componentVariance(s, weight))) }
 
 // componentVariance is the variance of each component of s [B,S] over the agent steps that count, [1,S].

@@ -12,7 +12,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// below accepts the variables in the named scopes of the module.
+// below matches variables in the named scopes of the module.
 func below(scopes ...string) func(path string) bool {
 	return func(path string) bool {
 		return slices.ContainsFunc(scopes, func(s string) bool { return strings.HasPrefix(path, "/"+scope+"/"+s+"/") })
@@ -44,7 +44,7 @@ func TestExploitLossesHaveTheRightGradient(t *testing.T) {
 			c := trialConfig()
 			c.CalibForm, c.PsiNorm, c.Alpha = way.form, way.norm, 0
 			c.Upper, c.Lower = -50, 50 // both ReLUs on their slope
-			c.ConsistencyDecay = 1     // γ and the running moments of Ψ stay, as they do for a stopped gradient
+			c.ConsistencyDecay = 1     // fixes γ and the running moments of Ψ, as their gradients are stopped
 			tr := newTrial(t, c, named(term))
 			tr.stir()
 			tr.set("critic/gamma_lo", 0.7)
@@ -78,8 +78,8 @@ func TestGammaMovesTheCriticOnlyIfAsked(t *testing.T) {
 			c.Upper, c.Lower, c.NegKind = -50, 50, NegativesMarginal
 			tr := newTrial(t, c, total)
 			tr.stir()
-			// Features without biases, so that they differ, f_{n-1} = f_n, and a critic that compares the two: γ is then well
-			// inside the range that the sound bounds clip to.
+			// Without biases the features differ. With f_{n-1} = f_n and a critic that compares the two, γ is well
+			// inside the range to which the sound bounds clip it.
 			for _, v := range tr.vars {
 				if below("memory")(v.Path()) && strings.HasSuffix(v.Path(), "/bias") {
 					tr.change(v, func(flat []float64) { clear(flat) })
@@ -93,7 +93,7 @@ func TestGammaMovesTheCriticOnlyIfAsked(t *testing.T) {
 			})
 			_, grads, terms := tr.run()
 			if bounds == BoundsSound && !(terms["gamma_lo"] > 0.01 && terms["gamma_hi"] < 0.99) {
-				t.Fatalf("γ is %g to %g, too near a clip", terms["gamma_lo"], terms["gamma_hi"])
+				t.Fatalf("γ is %g to %g, too close to a clip", terms["gamma_lo"], terms["gamma_hi"])
 			}
 			if asked {
 				if n := tr.checkGradients(below("critic")); n != 1 {
@@ -121,7 +121,7 @@ func TestConsistencyTrainsTheMemoryOnlyIfAsked(t *testing.T) {
 		_, grads, _ := tr.run()
 		for i, v := range tr.vars {
 			if below("memory")(v.Path()) && zero(grads[i]) == asked {
-				t.Errorf("nce_into_memory = %v, yet a gradient of zero at %s is %v", asked, v.Path(), zero(grads[i]))
+				t.Errorf("nce_into_memory = %v, but zero gradient at %s: %v", asked, v.Path(), zero(grads[i]))
 			}
 		}
 	}
@@ -156,8 +156,8 @@ func TestTotalIsTheSumOfItsTerms(t *testing.T) {
 	}
 }
 
-// What stands in a row that only fills up must not matter, nor in an f_{n-1} that does not exist.
-func TestRowsThatDoNotCountDoNotMatter(t *testing.T) {
+// Padding and an f_{n-1} that does not exist have no effect.
+func TestPaddingHasNoEffect(t *testing.T) {
 	for norm, negatives := range map[string]string{PsiPerDim: NegativesNoise, PsiRunning: NegativesMarginal} {
 		c := trialConfig()
 		c.PsiNorm, c.NegKind, c.CalibForm = norm, negatives, CalibResidual
@@ -179,7 +179,7 @@ func TestRowsThatDoNotCountDoNotMatter(t *testing.T) {
 				shift(at, trialCount)
 			}
 		}
-		shift(inMemory+1, 1, 5) // trialBatch says that these two have no f_{n-1}
+		shift(inMemory+1, 1, 5) // in trialBatch these two rows have no f_{n-1}
 		after, afterGrads, _ := tr.run()
 		if after != loss {
 			t.Errorf("%s: the loss changes from %.15f to %.15f", norm, loss, after)
@@ -224,8 +224,8 @@ func TestPartsThatAreSwitchedOffHaveNoVariables(t *testing.T) {
 	}
 }
 
-// Where nobody has been detected yet, no agent step has an f_{n-1}: there is nothing that the memory could foretell, and γ is 0. Without
-// neg_filter it keeps its last value. Either way its running mean stays.
+// Before the first detection no agent step has an f_{n-1}. With neg_filter γ is then 0, without it γ keeps its last
+// value. The running mean does not move in either case.
 func TestGammaIsZeroWhereNoAgentStepHasAFeatureBefore(t *testing.T) {
 	for _, filter := range []bool{true, false} {
 		c := trialConfig()
@@ -242,13 +242,15 @@ func TestGammaIsZeroWhereNoAgentStepHasAFeatureBefore(t *testing.T) {
 		}
 		for range 3 {
 			// 0.9·γ + 0.1·γ, in float64.
-			if _, _, s := tr.run(); math.Abs(s["gamma_lo"]-lo) > 1e-12 || math.Abs(s["gamma_hi"]-hi) > 1e-12 || s["loss_nce"] != 0 {
-				t.Fatalf("neg_filter=%v: γ is %g and %g with a loss of %g, want %g, %g and 0", filter, s["gamma_lo"], s["gamma_hi"], s["loss_nce"], lo, hi)
+			_, _, s := tr.run()
+			if math.Abs(s["gamma_lo"]-lo) > 1e-12 || math.Abs(s["gamma_hi"]-hi) > 1e-12 || s["loss_nce"] != 0 {
+				t.Fatalf("neg_filter=%v: γ is %g and %g with a loss of %g, want %g, %g and 0",
+					filter, s["gamma_lo"], s["gamma_hi"], s["loss_nce"], lo, hi)
 			}
 		}
 		tensors.MustMutableFlatData(exists, func(flat []float64) { copy(flat, kept) })
 		if _, _, s := tr.run(); s["gamma_lo"] < 0.9*0.3 {
-			t.Errorf("neg_filter=%v: γ goes on from %g, want at least nine tenths of what it was, 0.3", filter, s["gamma_lo"])
+			t.Errorf("neg_filter=%v: γ continues at %g, want at least 0.9·0.3", filter, s["gamma_lo"])
 		}
 	}
 }

@@ -21,8 +21,8 @@ import (
 // scope holds all variables of the module.
 const scope = "cermic"
 
-// alphaInput is the weight of L_explore, an input of the training graph so that a run with another one, or a knob that moves, needs no graph
-// compiled anew.
+// alphaInput is the weight of L_explore. It is an input of the training graph, so that changing it needs no
+// compilation.
 const alphaInput = "alpha"
 
 // Inputs of the training graph, in this order; the memory's follow, and then alphaInput.
@@ -43,16 +43,16 @@ type module struct {
 	task      *envs.Spec // as actors observe it
 	seed      uint64
 	agents    int           // N
-	build     *nn.Build     // of what the module reads: its Spec has the channels of peers
-	view      rl.Rollout    // memory of read
-	sighted   []bool        // [E·N] the running episode had a sighting behind its first step, by the labels
+	build     *nn.Build     // its Spec includes the peers' channels
+	view      rl.Rollout    // buffers of read
+	sighted   []bool        // [E·N] by the labels, the agent saw a peer after the first step of its running episode
 	mem       memory.Memory // nil without L_exploit
 	context   *actorContext // nil unless actor_uses_context
 	minibatch int           // B
 	form      form          // formula of r^i: form.go
 	step      *nn.Loop      // gradient steps
-	names     []string      // of what step reports
-	watched   bool          // the memory has seen the rollout that Update will get
+	names     []string      // names of the scalars that step reports
+	watched   bool          // the memory has watched the rollout that Update receives next
 	sampler   sampler
 	bonus     explore.RewardNormaliser
 	extrinsic rl.Running // of r^e, for reward_feat=running_std
@@ -69,7 +69,7 @@ var (
 	_ rl.Scorer         = (*module)(nil)
 )
 
-// Build compiles the module's two graphs: one that scores agent steps, one that takes a gradient step.
+// Build compiles two graphs: one scores agent steps, the other takes a gradient step.
 func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	if c.Form == nil {
 		c.Form = KL{}
@@ -79,7 +79,8 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	}
 	task := b.Spec
 	b = c.reads(b)
-	m := &module{cfg: c, task: task, seed: b.Seed, agents: b.Spec.Agents, build: b, minibatch: c.Minibatch, bonus: explore.NewRewardNormaliser(c.Bonus)}
+	m := &module{cfg: c, task: task, seed: b.Seed, agents: b.Spec.Agents, build: b, minibatch: c.Minibatch,
+		bonus: explore.NewRewardNormaliser(c.Bonus)}
 	m.sampler.chunk = 1
 	var err error
 	if c.Exploit {
@@ -104,7 +105,7 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	return m, err
 }
 
-// compile makes the graph of one gradient step.
+// compile builds the graph of one gradient step.
 func (m *module) compile(b *nn.Build) (err error) {
 	m.step, err = m.program(b, "cermic.update", func(sc *model.Scope, in batch) []*graph.Node {
 		_, terms := m.cfg.train(sc, m.mem, in)
@@ -118,7 +119,7 @@ func (m *module) compile(b *nn.Build) (err error) {
 	return err
 }
 
-// program compiles fn on the inputs of one gradient step, which feed fills.
+// program compiles fn on the inputs of one gradient step, which feed writes.
 func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) []*graph.Node) (*nn.Loop, error) {
 	c, rows := m.cfg, m.minibatch
 	inputs := []nn.Input{
@@ -143,13 +144,13 @@ func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) 
 	return nn.NewLoop(b, name, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		last := len(in) - 1
 		return fn(sc.At(scope), batch{
-			alpha: in[last], spec: b.Spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
-			negative: in[inNegative], memory: in[inMemory:last],
+			alpha: in[last], spec: b.Spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise],
+			weight: in[inWeight], reward: in[inReward], negative: in[inNegative], memory: in[inMemory:last],
 		})
 	})
 }
 
-// train takes one gradient step in the graph: loss, Adam, momentum encoder.
+// train takes one gradient step in the graph: losses, Adam, update of the momentum encoder.
 func (c Config) train(sc *model.Scope, mem memory.Memory, b batch) (total *graph.Node, terms []term) {
 	total, terms = c.losses(sc, mem, b)
 	norm := c.adam().Minimize(sc, total)
@@ -159,12 +160,12 @@ func (c Config) train(sc *model.Scope, mem memory.Memory, b batch) (total *graph
 	return total, append(terms, term{"grad_norm", norm})
 }
 
-// Behave leaves the policy's distribution as it is: CERMIC explores through the reward alone.
+// Behave does nothing: CERMIC explores through the reward alone.
 func (m *module) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
 
-// Update trains the module on minibatches of x. It returns the means over the gradient steps; doc.go explains each.
+// Update trains the module on minibatches of x and returns the means of its scalars over the gradient steps.
 //
-// Reading: once for each rollout batch, as in Algorithm 1; the introduction has it at each episode (D16).
+// Reading: once for each rollout batch, as in Algorithm 1; the introduction says at each episode (D16).
 func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	x, err := m.read(x, &m.view)
 	if err != nil {
@@ -209,7 +210,7 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	return out, nil
 }
 
-// watch lets a memory that wants to see x in time order do so, once.
+// watch passes x to a memory that reads rollouts in time order, once per rollout.
 func (m *module) watch(x *rl.Rollout) error {
 	if w, ok := m.mem.(memory.Watcher); ok && !m.watched {
 		if err := w.Watch(x); err != nil {
@@ -220,12 +221,12 @@ func (m *module) watch(x *rl.Rollout) error {
 	return nil
 }
 
-// stream names the random numbers of one purpose within an iteration.
+// stream returns the random stream for a purpose within an iteration.
 func (m *module) stream(purpose string, iteration, index int) *rng.Rand {
 	return rng.New(m.seed, purpose, uint64(iteration), uint64(index))
 }
 
-// feed writes one minibatch into the training graph; step counts the gradient steps of this iteration.
+// feed writes one minibatch into the training graph; step is the index of the gradient step in this iteration.
 func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	o, a := x.Spec.InLen(), m.cfg.actLen(x.Spec)
 	m.step.Feed(inObs, func(dst []float32) {
@@ -249,9 +250,9 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	negatives := m.stream("cermic negatives", x.Iteration, step)
 	switch {
 	case m.cfg.NegKind == NegativesMarginal && m.cfg.NegFilter:
-		m.step.FeedInt(inNegative, func(dst []int32) { draws(dst, m.cfg.Negatives, x, rows, negatives) })
+		m.step.FeedInt(inNegative, func(dst []int32) { filteredDraws(dst, m.cfg.Negatives, x, rows, negatives) })
 	case m.cfg.NegKind == NegativesMarginal:
-		m.step.FeedInt(inNegative, func(dst []int32) { strangers(dst, m.cfg.Negatives, x, rows, weight, negatives) })
+		m.step.FeedInt(inNegative, func(dst []int32) { marginalRows(dst, m.cfg.Negatives, x, rows, weight, negatives) })
 	default:
 		m.step.Feed(inNegative, func(dst []float32) { normal(dst, negatives) })
 	}
@@ -261,7 +262,7 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	m.step.Feed(m.step.Input(alphaInput), func(dst []float32) { dst[0] = float32(m.cfg.Alpha) })
 }
 
-// actLen is the length of what φ sees of an action.
+// actLen is the length of φ's action input.
 func (c Config) actLen(s *envs.Spec) int {
 	if c.AgentID {
 		return s.Act.Len() + s.Agents
@@ -269,7 +270,8 @@ func (c Config) actLen(s *envs.Spec) int {
 	return s.Act.Len()
 }
 
-// action writes what φ sees of the action of an agent step.
+// action writes φ's action input for an agent step: the action vector, then the agent's index as one-hot if AgentID is
+// set.
 func (c Config) action(x *rl.Rollout, dst []float32, row int) {
 	a := x.Spec.Act.Len()
 	x.ActionVector(dst[:a], row)
@@ -284,10 +286,10 @@ func oneHot(dst []float32, i int) {
 	}
 }
 
-// rewardTiny keeps rewards that are all the same from dividing by zero.
+// rewardTiny avoids a division by zero if all rewards are equal.
 const rewardTiny = 1e-8
 
-// rewardBefore is r^e_{t-1} of an agent step, in the form that reward_feat selects: 0 at the start of an episode.
+// rewardBefore is r^e_{t-1} of an agent step in the form that reward_feat selects; it is 0 at the start of an episode.
 func (m *module) rewardBefore(x *rl.Rollout, row int) float32 {
 	r := 0.0
 	switch before := row - x.E*x.N; {

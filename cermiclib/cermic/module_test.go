@@ -25,13 +25,14 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// fakeSpec is a task of c environments and 3 agents with 5 observed numbers and 2 numbers of force.
+// fakeSpec is a task of c environments with 3 agents, observations of length 5 and two-dimensional continuous actions.
 func fakeSpec(c int) *envs.Spec {
 	return &envs.Spec{Name: "fake", NumEnvs: c, Agents: 3, Obs: []int{5}, State: 1,
 		Act: envs.ActSpec{Dim: 2, Low: []float32{-1, -1}, High: []float32{1, 1}}}
 }
 
-// fakeRollout fills a rollout of t steps with smooth random walks; an episode of environment k ends whenever (step+k) % 7 == 6.
+// fakeRollout is a rollout of t steps with smooth random walks. An episode of environment k ends at every step with
+// (step+k) % 7 == 6.
 func fakeRollout(spec *envs.Spec, t, iteration int) *rl.Rollout {
 	x := rl.NewRollout(spec, t, 0)
 	x.Iteration, x.Frames = iteration, iteration*t*spec.NumEnvs
@@ -83,7 +84,7 @@ func fakeRollout(spec *envs.Spec, t, iteration int) *rl.Rollout {
 
 var openPureGo = sync.OnceValues(func() (nn.Backend, error) { return nn.OpenConfig(nn.Sequential) })
 
-// pureGo is the backend that every build has, and that compiles at once.
+// pureGo returns the Go backend, which every build has and which compiles fast.
 func pureGo(t testing.TB) nn.Backend {
 	t.Helper()
 	b, err := openPureGo()
@@ -103,7 +104,7 @@ func newModule(t testing.TB, c Config, spec *envs.Spec, seed uint64) (*module, *
 	return m.(*module), store
 }
 
-// small returns the defaults with as much training as a test can wait for.
+// small returns the defaults with a short training.
 func small() Config {
 	c := Default()
 	c.Memory = memory.MLP{Embed: 16, Hidden: 16, Width: 32}
@@ -111,8 +112,8 @@ func small() Config {
 	return c
 }
 
-// iterate runs Reward and Update on the fake rollouts first to last-1 and returns everything that they produce: intrinsic
-// rewards, scalars and, at the end, all variables.
+// iterate runs Reward and Update on the fake rollouts first to last-1. It returns all results: intrinsic rewards,
+// scalars and finally all variables.
 func iterate(t testing.TB, m *module, store *model.Store, spec *envs.Spec, first, last int) []float64 {
 	t.Helper()
 	var all []float64
@@ -152,7 +153,7 @@ func TestEqualSeedsGiveEqualRuns(t *testing.T) {
 		t.Error("two runs with one seed differ")
 	}
 	if other := iterate(t, c, storeC, spec, 0, 1); slices.Equal(first[:20], other[:20]) {
-		t.Error("runs with different seeds start alike")
+		t.Error("runs with different seeds have equal results")
 	}
 }
 
@@ -164,9 +165,10 @@ func TestParameterCounts(t *testing.T) {
 	_, store := newModule(t, c, spec, 1)
 	// The counts of the specification, at 18 observed numbers, 2 numbers of force and F = 512.
 	for path, want := range map[string]int{
-		"encoder": 27_200, "transition": 315_520, "decoder": 296_257 - 1, "critic": 263_168, "calibration": 65_921 - 1, "contrast": 64 * 64,
-		"momentum": 0, // a copy that no optimiser trains
-		// The calibration's count includes an offset that would cancel in the default form of h, the decoder's a learned σ_ψ.
+		"encoder": 27_200, "transition": 315_520, "critic": 263_168, "contrast": 64 * 64,
+		"momentum": 0, // a copy without trainable variables
+		// The specification also counts an offset, which cancels in the default form of h, and a learned σ_ψ.
+		"calibration": 65_921 - 1, "decoder": 296_257 - 1,
 	} {
 		if got := nn.NumParameters(store, "/cermic/"+path); got != want {
 			t.Errorf("%s has %d parameters, want %d", path, got, want)
@@ -196,7 +198,7 @@ func TestMomentumEncoderFollowsItsFormula(t *testing.T) {
 	}
 	online, after := weights(store, "encoder"), weights(store, "momentum")
 	if slices.Equal(start, online) {
-		t.Fatal("the step leaves θ where it was")
+		t.Fatal("the gradient step does not change θ")
 	}
 	for i := range after {
 		// Two roundings of float32.
@@ -212,8 +214,9 @@ func TestEveryTrainableVariableMoves(t *testing.T) {
 	c.Hidden = 0                                 // the default
 	c.Upper, c.Lower, c.Chance = 0.12, 0.05, 0.9 // both exploitation losses act from the start
 	m, store := newModule(t, c, spec, 1)
-	for _, name := range []string{"gamma_lo", "gamma_hi"} { // γ = 0 would leave h nothing to learn
-		tensors.MustMutableFlatData(store.GetVariable("/cermic/critic/"+name).MustValue(), func(flat []float32) { flat[0] = 0.5 })
+	for _, name := range []string{"gamma_lo", "gamma_hi"} { // h has no gradient at γ = 0
+		gamma := store.GetVariable("/cermic/critic/" + name).MustValue()
+		tensors.MustMutableFlatData(gamma, func(flat []float32) { flat[0] = 0.5 })
 	}
 	before := map[string][]float32{}
 	variables := nn.Variables(store, "")
@@ -247,15 +250,16 @@ func TestSavedModuleContinuesBitExactly(t *testing.T) {
 	c := small()
 	c.IntNorm, c.RewardFeature = explore.NormReturnStd, FeatureRunningStd // both keep state on the host
 	if !continues(t, c, spec, 1, 3) {
-		t.Error("the resumed module departs from the uninterrupted one")
+		t.Error("the resumed module differs from the uninterrupted one")
 	}
 	m, _ := newModule(t, c, spec, 1)
 	if err := m.Load([]byte("[]")); err == nil {
-		t.Error("a state of another shape is accepted")
+		t.Error("Load accepts a state of another shape")
 	}
 }
 
-// continues reports whether a module that is saved after some iterations and loaded anew does the same until the last as one that never was.
+// continues reports whether a module that is saved after some iterations and loaded again matches an uninterrupted one
+// until the last iteration.
 func continues(t *testing.T, c Config, spec *envs.Spec, saved, last int) bool {
 	t.Helper()
 	whole, wholeStore := newModule(t, c, spec, 1)
@@ -274,10 +278,11 @@ func continues(t *testing.T, c Config, spec *envs.Spec, saved, last int) bool {
 	if err := resumed.Load(state); err != nil {
 		t.Fatal(err)
 	}
-	return slices.Equal(iterate(t, whole, wholeStore, spec, saved, last), iterate(t, resumed, resumedStore, spec, saved, last))
+	want := iterate(t, whole, wholeStore, spec, saved, last)
+	return slices.Equal(want, iterate(t, resumed, resumedStore, spec, saved, last))
 }
 
-// The bonus of an agent's last step and its prediction must rest on what the agent saw last, not on the episode after.
+// The last step of an episode is trained on the true last observation, not on the next episode's first one.
 func TestTrainingSeesTheTrueLastObservation(t *testing.T) {
 	spec := fakeSpec(1)
 	c := small()
@@ -344,7 +349,7 @@ func TestBackendsAgree(t *testing.T) {
 		}
 	}
 	for k, v := range runs[0] {
-		// Sums of up to 512 float32 in another order, through a few steps of Adam, whose first ones amplify rounding.
+		// Sums of up to 512 float32 in another order; the first steps of Adam amplify rounding.
 		if math.Abs(v-runs[1][k]) > 2e-3*max(0.1, math.Abs(v)) {
 			t.Errorf("value %d is %g on %s and %g on the pure Go backend", k, v, fast.Label, runs[1][k])
 		}
@@ -359,12 +364,12 @@ func TestHealthWarnsOutsideTheDocumentedRanges(t *testing.T) {
 		t.Errorf("warnings are %v, want one for enc_std alone", s)
 	}
 	if _, there := s["cermic/warn_lower_active"]; there {
-		t.Error("a scalar that was not reported is warned of")
+		t.Error("a scalar that was not reported has a warning")
 	}
 }
 
-// A range is warned of once, when things have settled, and only on the side that has a meaning.
-func TestTheLogWarnsOnceOfARangeThatIsLeft(t *testing.T) {
+// A range is warned of once, after the first updates, and only on the side that has a message.
+func TestHealthLogsAViolationOnce(t *testing.T) {
 	var log bytes.Buffer
 	before := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
@@ -376,12 +381,14 @@ func TestTheLogWarnsOnceOfARangeThatIsLeft(t *testing.T) {
 			t.Fatalf("warned after %d updates: %s", h.updates, &log)
 		}
 	}
-	if said := log.String(); strings.Count(said, "level=WARN") != 1 || !strings.Contains(said, "embeddings have collapsed") || !strings.Contains(said, "cermic/enc_std") {
-		t.Errorf("the log says %q, want one warning of collapsed embeddings", said)
+	text := log.String()
+	if strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "embeddings have collapsed") ||
+		!strings.Contains(text, "cermic/enc_std") {
+		t.Errorf("the log is %q, want one warning of collapsed embeddings", text)
 	}
 }
 
-// A bonus that is nearly a constant is told from one that varies before normalisation: afterwards both have the same spread.
+// After normalisation a nearly constant bonus has the same spread as any other, so its health is judged before.
 func TestHealthJudgesTheBonusBeforeItIsNormalised(t *testing.T) {
 	spec := fakeSpec(2)
 	c := small()
@@ -390,11 +397,11 @@ func TestHealthJudgesTheBonusBeforeItIsNormalised(t *testing.T) {
 	x := fakeRollout(spec, 4, 0)
 	s, _ := reward(t, m, x)
 	if s["cermic/int_norm_std"] < 0.9 || s["cermic/int_variation"] != s["cermic/int_std"]/s["cermic/int_mean"] {
-		t.Fatalf("the bonus is %g ± %g and normalised %g ± %g: int_variation %g", s["cermic/int_mean"], s["cermic/int_std"], s["cermic/int_norm_mean"],
-			s["cermic/int_norm_std"], s["cermic/int_variation"])
+		t.Fatalf("the bonus is %g ± %g and normalised %g ± %g: int_variation %g", s["cermic/int_mean"],
+			s["cermic/int_std"], s["cermic/int_norm_mean"], s["cermic/int_norm_std"], s["cermic/int_variation"])
 	}
 	if _, there := s["cermic/int_rarity"]; there {
-		t.Error("a task that counts no visits has a rarity")
+		t.Error("int_rarity is reported for a task without visit counts")
 	}
 	for _, b := range []struct {
 		name           string
@@ -403,8 +410,8 @@ func TestHealthJudgesTheBonusBeforeItIsNormalised(t *testing.T) {
 	}{
 		{"the same everywhere", func(int) float32 { return 7 }, 1, 1},
 		{"nearly the same everywhere", func(row int) float32 { return 7 + 0.05*float32(row%2) }, 1, 1},
-		{"larger where the task has been less", func(row int) float32 { return 1 / float32(1+row) }, 0, 0},
-		{"larger where the task has been more", func(row int) float32 { return float32(1 + row) }, 0, 1},
+		{"larger in less visited places", func(row int) float32 { return 1 / float32(1+row) }, 0, 0},
+		{"larger in more visited places", func(row int) float32 { return float32(1 + row) }, 0, 1},
 	} {
 		x.Visits = make([]float32, x.Rows())
 		raw := make([]float32, x.Rows())
@@ -412,12 +419,13 @@ func TestHealthJudgesTheBonusBeforeItIsNormalised(t *testing.T) {
 			raw[row], x.Visits[row] = b.raw(row), float32(1+row*row)
 		}
 		clear(x.Intrinsic)
-		payer := explore.NewRewardNormaliser(c.Bonus)
-		s := payer.Apply(x, raw, "cermic")
+		normaliser := explore.NewRewardNormaliser(c.Bonus)
+		s := normaliser.Apply(x, raw, "cermic")
 		judgeBonus(s, x, raw)
 		new(health).check(s)
 		if s["cermic/warn_int_variation"] != b.constant || s["cermic/warn_int_rarity"] != b.rare {
-			t.Errorf("%s: variation %g, rarity %g, warnings %g and %g", b.name, s["cermic/int_variation"], s["cermic/int_rarity"],
+			t.Errorf("%s: variation %g, rarity %g, warnings %g and %g",
+				b.name, s["cermic/int_variation"], s["cermic/int_rarity"],
 				s["cermic/warn_int_variation"], s["cermic/warn_int_rarity"])
 		}
 	}

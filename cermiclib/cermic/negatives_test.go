@@ -16,13 +16,15 @@ import (
 	"cermic/envs/rng"
 )
 
-// drawnRows are the filtered negatives of a minibatch and which rows count.
-func drawnRows(t *testing.T, k int, x *rl.Rollout, rows []int32, weight []float64, r *rng.Rand) (negatives [][]int, counted []float64) {
+// drawnRows returns the filtered negatives of a minibatch and the weights of its rows.
+func drawnRows(t *testing.T, k int, x *rl.Rollout, rows []int32, weight []float64, r *rng.Rand) (
+	negatives [][]int, counted []float64,
+) {
 	t.Helper()
 	drawn := make([]int32, len(rows)*(k+drawColumns))
-	draws(drawn, k, x, rows, r)
+	filteredDraws(drawn, k, x, rows, r)
 	out := evaluate(t, nn.NewStore(1), func(_ *model.Scope, in []*Node) []*Node {
-		negatives, counted := others(in[0], in[1])
+		negatives, counted := filteredRows(in[0], in[1])
 		return []*Node{ConvertDType(negatives, in[1].DType()), counted}
 	}, tensors.FromFlatDataAndDimensions(drawn, len(rows), k+drawColumns), weight)
 	for b := range rows {
@@ -37,14 +39,14 @@ func drawnRows(t *testing.T, k int, x *rl.Rollout, rows []int32, weight []float6
 
 func TestFilteredNegativesAreDrawnEvenlyFromThePositivesOfOtherEnvs(t *testing.T) {
 	const k = 4000
-	x := fakeRollout(fakeSpec(3), 4, 0) // rows 0-8 are those of the first step: three agents of each of three environments
+	x := fakeRollout(fakeSpec(3), 4, 0) // rows 0-8 are the first step of three agents in three environments
 	rows := []int32{0, 3, 9, 6, 12, 1, 21, 5, 26, 2}
-	weight := []float64{1, 1, 0, 1, 0, 1, 1, 0, 1, 1} // of the third and the fifth, f_{n-1} does not exist
+	weight := []float64{1, 1, 0, 1, 0, 1, 1, 0, 1, 1} // 0: no f_{n-1}
 	copyOf := func(b int) int32 { return rows[b] / 3 % 3 }
 	negatives, counted := drawnRows(t, k, x, rows, weight, rng.New(1, "negatives"))
 	for b := range rows {
 		if counted[b] != weight[b] {
-			t.Errorf("row %d counts %g, want %g", b, counted[b], weight[b])
+			t.Errorf("row %d has weight %g, want %g", b, counted[b], weight[b])
 		}
 		times, candidates := make([]int, len(rows)), 0
 		for _, n := range negatives[b] {
@@ -61,7 +63,7 @@ func TestFilteredNegativesAreDrawnEvenlyFromThePositivesOfOtherEnvs(t *testing.T
 				want = k / float64(candidates)
 			}
 			if weight[b] != 0 && math.Abs(float64(got)-want) > 5*math.Sqrt(want) { // five standard deviations, at most
-				t.Errorf("row %d is set against row %d %d times of %d, want %g", b, n, got, k, want)
+				t.Errorf("row %d has the negative %d in %d of %d draws, want %g", b, n, got, k, want)
 			}
 		}
 	}
@@ -79,17 +81,17 @@ func TestWithOneEnvARowIsNeverItsOwnNegative(t *testing.T) {
 			}
 		}
 		if counted[b] != weight[b] {
-			t.Errorf("row %d counts %g, want %g", b, counted[b], weight[b])
+			t.Errorf("row %d has weight %g, want %g", b, counted[b], weight[b])
 		}
 	}
-	// A row that nothing can be set against does not count.
+	// A row without any negative has weight 0.
 	if _, counted := drawnRows(t, 5, x, rows, []float64{0, 0, 1, 0, 0}, rng.New(3, "negatives")); counted[2] != 0 {
-		t.Error("the only row of a minibatch counts")
+		t.Error("the only row of a minibatch has a positive weight")
 	}
 }
 
-// gammaWithoutInformation trains the critic on features that share nothing with what came before, in minibatches of which a share of
-// the rows has an f_{n-1} at all; the others have the one feature of an empty graph. It returns γ_lo over 50 fresh minibatches.
+// gammaWithoutInformation trains the critic on features that are independent of f_{n-1}. Only a share of the rows has
+// an f_{n-1}; the others have the features of an empty graph. It returns γ_lo over 50 new minibatches.
 func gammaWithoutInformation(t *testing.T, filter bool, share float64) float64 {
 	t.Helper()
 	const b, width, steps = 256, 8, 400
@@ -102,7 +104,9 @@ func gammaWithoutInformation(t *testing.T, filter bool, share float64) float64 {
 	if filter {
 		columns += drawColumns
 	}
-	inputs := []nn.Input{nn.F32("now", b, width), nn.F32("before", b, width), nn.F32("exists", b), nn.I32("negative", b, columns)}
+	inputs := []nn.Input{
+		nn.F32("now", b, width), nn.F32("before", b, width), nn.F32("exists", b), nn.I32("negative", b, columns),
+	}
 	p, err := nn.NewProgram(build, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		f := memory.Context{Now: in[0], Before: in[1], Exists: in[2]}
 		got := c.consistencyOf(sc.At(scope), f, ZerosLike(in[2]), in[3], f.Exists)
@@ -143,9 +147,9 @@ func gammaWithoutInformation(t *testing.T, filter bool, share float64) float64 {
 		p.Feed(2, func(dst []float32) { copy(dst, exists) })
 		p.FeedInt(3, func(dst []int32) {
 			if filter {
-				draws(dst, c.Negatives, x, rows, r)
+				filteredDraws(dst, c.Negatives, x, rows, r)
 			} else {
-				strangers(dst, c.Negatives, x, rows, all, r)
+				marginalRows(dst, c.Negatives, x, rows, all, r)
 			}
 		})
 		if err := p.Run(); err != nil {
@@ -158,21 +162,22 @@ func gammaWithoutInformation(t *testing.T, filter bool, share float64) float64 {
 	return gamma
 }
 
-// At no mutual information at all, γ_lo is 0, however few agent steps have an f_{n-1}. With negatives from all rows it tells how
-// many these are: 0.67, 0.52 and 0.36 where 4, 20 and 40 % do (specification, D24).
-func TestGammaIsZeroWithoutInformationHoweverFewHaveAFeatureBefore(t *testing.T) {
+// Without mutual information γ_lo is 0, however few agent steps have an f_{n-1}. With negatives from all rows it
+// measures their share instead: 0.67, 0.52 and 0.36 at 4, 20 and 40 % (specification, D24).
+func TestGammaIsZeroWithoutInformation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains six critics")
 	}
 	for _, c := range []struct{ share, unfiltered float64 }{{0.04, 0.668}, {0.2, 0.523}, {0.4, 0.363}} {
-		// Ten rows a minibatch leave the critic's sampling noise, of which γ_lo sees what lies above 0.
+		// With ten rows per minibatch, sampling noise of the critic above 0 enters γ_lo.
 		if got := gammaWithoutInformation(t, true, c.share); got > 0.06 {
-			t.Errorf("with %g %% of the rows γ_lo is %g, want 0", 100*c.share, got)
+			t.Errorf("with an f_{n-1} in %g %% of the rows γ_lo is %g, want 0", 100*c.share, got)
 		}
 		got := gammaWithoutInformation(t, false, c.share)
 		t.Logf("%g %% of the rows: %.3f unfiltered", 100*c.share, got)
 		if math.Abs(got-c.unfiltered) > 0.12 {
-			t.Errorf("with %g %% of the rows and all of them for negatives γ_lo is %g, want about %g", 100*c.share, got, c.unfiltered)
+			t.Errorf("with an f_{n-1} in %g %% of the rows and unfiltered negatives γ_lo is %g, want about %g",
+				100*c.share, got, c.unfiltered)
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"cermic/envs"
 )
 
-// Reading: "each agent type is represented by a dedicated channel in the observation tensor", says the appendix, but the
-// observations of most VMAS tasks hold nothing about peers. With peer_channels the module reads such channels beside
-// o_t: θ, θᵐ, the memory and its detector. Actor and critic keep the benchmark's observation, so that methods stay
+// Reading: "each agent type is represented by a dedicated channel in the observation tensor", says the appendix, but
+// most VMAS observations contain nothing about peers. With peer_channels the module (θ, θᵐ, the memory and its
+// detector) reads such channels beside o_t. Actor and critic keep the benchmark's observation, so methods stay
 // comparable (D36).
 
-// spec returns s as the module observes it: s itself where no peer has a channel.
+// spec returns s with the peers' channels of the module, or s itself if there are none.
 func (c Config) spec(s *envs.Spec) *envs.Spec {
 	if !c.PeerChannels {
 		return s
@@ -21,7 +21,7 @@ func (c Config) spec(s *envs.Spec) *envs.Spec {
 	return rl.PeerSpec(s)
 }
 
-// reads returns b for the networks of the module.
+// reads returns b with the spec that the module's networks read.
 func (c Config) reads(b *nn.Build) *nn.Build {
 	if s := c.spec(b.Spec); s != b.Spec {
 		return b.For(s)
@@ -29,7 +29,7 @@ func (c Config) reads(b *nn.Build) *nn.Build {
 	return b
 }
 
-// read returns x as the module observes it; view lends its memory.
+// read returns x with the peers' channels, in the buffers of view.
 func (m *module) read(x, view *rl.Rollout) (*rl.Rollout, error) {
 	if !m.cfg.PeerChannels {
 		return x, nil
@@ -37,8 +37,8 @@ func (m *module) read(x, view *rl.Rollout) (*rl.Rollout, error) {
 	return x.WithPeers(m.build.Spec, view)
 }
 
-// sightings is the share of the agent steps of x that would have an f_{n-1} if the graph memory detected whom the labels
-// name: an earlier or the present step of the episode, other than its first, sees a peer.
+// sightings is the share of agent steps of x that would have an f_{n-1} if the graph memory detected every labelled
+// peer. Such a step, or an earlier step of its episode, sees a peer; the first step of an episode does not count.
 func (m *module) sightings(x *rl.Rollout) float64 {
 	lanes, peers := x.E*x.N, x.Spec.Peers()
 	if len(m.sighted) != lanes {

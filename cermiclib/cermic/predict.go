@@ -11,16 +11,17 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// How the log-likelihood of s_{t+1} is reduced over its components (explore_reduce).
+// Reduction of the log-likelihood of s_{t+1} over components (explore_reduce).
 //
-// Reading: a mean keeps L_explore on the scale of the exploitation losses; a sum over 64 components would outweigh them by
-// one to two orders at α = 0.2 (D4).
+// Reading: a mean keeps L_explore on the scale of the exploitation losses. A sum over 64 components would outweigh them
+// 10 to 100 times at α = 0.2 (D4).
 const (
 	OverMean = "mean"
 	OverSum  = "sum"
 )
 
-// predictHidden is the width of φ and ψ where phi_hidden says nothing; that of Dynamic Bottleneck's transition and generative networks.
+// predictHidden is the width of φ and ψ if phi_hidden is 0, that of Dynamic Bottleneck's transition and generative
+// networks.
 const predictHidden = 256
 
 // phi is the width H of φ and ψ.
@@ -35,11 +36,12 @@ func (c Config) phi() int {
 //
 // paper:g_phi  x_t ~ g_φ(s_t, a_t) = N(μ, diag σ²)
 //
-// Reading: a clamp bounds σ from below. Without it KL grows without bound while a deterministic dimension adds at most ½ to
-// Σ_Ψ, so that the variance term does not restrain it (D3).
+// Reading: a clamp bounds σ from below. Without it, KL grows without bound while a deterministic dimension adds at most
+// ½ to Σ_Ψ, too little for the variance term to restrain it (D3).
 func (c Config) latent(sc *model.Scope, s, act *Node) (mean, logScale *Node) {
 	out := Split(nn.Linear(sc.At("transition").At("out"), withAction(c.hidden(sc, s, act), act), 2*c.Latent), -1, 2)
-	return out[0], ClipScalar(out[1], c.LogScaleMin, c.LogScaleMax) // constants: as settings of their own they change the bits of what is trained
+	// Constants, since graph inputs would change rounding.
+	return out[0], ClipScalar(out[1], c.LogScaleMin, c.LogScaleMax)
 }
 
 // hidden is φ's last hidden layer [B,H].
@@ -60,7 +62,7 @@ func withAction(x, act *Node) *Node { return Concatenate([]*Node{x, act}, -1) }
 //
 // paper:p_psi  p_ψ(s_{t+1}|x_t) = N(ŝ_{t+1}, σ_ψ²·I)
 //
-// Reading: the figure calls this decoder ψ, the text p_φ and an encoder; spread.go has σ_ψ (D4).
+// Reading: the figure calls this decoder ψ; the text calls it p_φ and an encoder. spread.go has σ_ψ (D4).
 func (c Config) decode(sc *model.Scope, x *Node) *Node {
 	sc = sc.At("decoder")
 	y := nn.LeakyReLU(nn.Linear(sc.At("in"), x, c.phi()))
@@ -83,15 +85,15 @@ func (c Config) logLikelihood(next, mean, logSpread *Node) *Node {
 	return ReduceMean(each, -1)
 }
 
-// contrast is the log-probability [B] with which each prediction [B,S] picks its own s_{t+1} [B,S] among those of the
+// contrast is the log-probability [B] that each prediction [B,S] selects its own s_{t+1} among the next [B,S] of the
 // minibatch.
 //
-// Deviation: the paper's L_explore has no such term. Dynamic Bottleneck's has, against a collapse of the embeddings;
+// Deviation: the paper's L_explore has no such term. Dynamic Bottleneck's has one, against collapsing embeddings;
 // explore_nce = 0 removes it (D4).
 func (c Config) contrast(sc *model.Scope, predicted, next, weight *Node) *Node {
 	w := nn.Weight(sc.At("contrast"), predicted, "weights", nn.FanIn(c.Embed), c.Embed, c.Embed)
 	scores := Dot(Dot(predicted, w).Product(), Transpose(next, 0, 1)).Product() // [B,B]
-	scores = Add(scores, ExpandLeftToRank(MulScalar(MinusOne(weight), 1e9), 2)) // rows that only fill up are no candidates
+	scores = Add(scores, ExpandLeftToRank(MulScalar(MinusOne(weight), 1e9), 2)) // padding is no candidate
 	b := scores.Shape().Dimensions[0]
 	return ReduceSum(Mul(LogSoftmax(scores, -1), DiagonalWithValue(ScalarOne(scores.Graph(), scores.DType()), b)), -1)
 }

@@ -16,9 +16,10 @@ import (
 	"cermic/envs"
 )
 
-// probe measures what s_t and x̄_t keep of the observation on tasks that show a screen of random numbers. For each span of
-// the observation it fits a linear map from the features on half of the environments, and reports R² on the other half.
-// R² is 1 where the features keep all of the span, 0 where they keep nothing. It trains nothing and draws nothing.
+// probe measures which parts of the observation s_t and x̄_t keep, on tasks that show a screen of random numbers. For
+// each span of the observation it fits a linear map from the features on half of the environments and reports R² on the
+// other half. R² is 1 if the features keep the whole span, 0 if they keep none of it. The probe does not train the
+// module and draws no random numbers.
 type probe struct {
 	*scorer
 	spans []envs.Entity
@@ -33,8 +34,8 @@ type probeKind struct {
 }
 
 const (
-	probeRows  = 2048 // agent steps of a rollout batch that are probed, at most
-	probeRidge = 1e-3 // ridge term of the linear map, for each row that it is fitted on
+	probeRows  = 2048 // largest number of probed agent steps of a rollout batch
+	probeRidge = 1e-3 // ridge term of the linear map, per fitted row
 )
 
 // newProbe returns nil for a task without a screen.

@@ -14,7 +14,8 @@ import (
 func TestLinearProbe(t *testing.T) {
 	const rows, fitted, width = 400, 200, 5
 	r := rng.New(1, "probe")
-	features, kept, lost, flat := mat.NewDense(rows, width, nil), mat.NewDense(rows, 2, nil), mat.NewDense(rows, 2, nil), mat.NewDense(rows, 1, nil)
+	features, flat := mat.NewDense(rows, width, nil), mat.NewDense(rows, 1, nil)
+	kept, lost := mat.NewDense(rows, 2, nil), mat.NewDense(rows, 2, nil)
 	for k := range rows {
 		for j := range width - 1 {
 			features.Set(k, j, float64(r.Uniform(-1, 1)))
@@ -30,12 +31,12 @@ func TestLinearProbe(t *testing.T) {
 		t.Errorf("R² of noise is %g, %v, want about 0", r2, ok)
 	}
 	if _, ok := linearProbe(features, flat, fitted); ok {
-		t.Error("a target that does not vary has an R²")
+		t.Error("a constant target has an R²")
 	}
 	for k := fitted; k < rows; k++ {
 		kept.SetRow(k, []float64{-kept.At(k, 0), -kept.At(k, 1)})
 	}
 	if r2, _ := linearProbe(features, kept, fitted); r2 > 0 {
-		t.Errorf("R² is %g where the other half contradicts the fit, want it measured there", r2)
+		t.Errorf("R² is %g although the other half contradicts the fit", r2)
 	}
 }

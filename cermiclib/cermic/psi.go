@@ -11,9 +11,9 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// How Ψ is normalised before it meets the levels c̄ and c̲ (psi_norm).
+// Normalisation of Ψ before comparison with the levels c̄ and c̲ (psi_norm).
 //
-// Reading: "after normalizing Ψ_t" (Section 4.2) is not explained. Nats per dimension are absolute and stationary; under
+// Reading: "after normalizing Ψ_t" (Section 4.2) is not explained. Nats per dimension are absolute and stationary. With
 // running statistics the levels follow the code, which then collapses (D5).
 const (
 	PsiPerDim  = "per_dim" // divided by d_x
@@ -24,8 +24,8 @@ const (
 // psiTiny keeps √Σ_Ψ differentiable at Σ_Ψ = 0.
 const psiTiny = 1e-8
 
-// PsiMoments returns the mean and the variance of Ψ = log p(x) - log q(x) for x ~ p = N(mean, diag σ²), q = N(0, I). The mean
-// is KL(p‖q). Both are exact; the paper's "numerically computed" needs no sampling.
+// PsiMoments returns the mean and the variance of Ψ = log p(x) - log q(x) for x ~ p = N(mean, diag σ²), q = N(0, I).
+// The mean is KL(p‖q). Both are closed forms, so the paper's "numerically computed" needs no sampling.
 //
 // paper:Eq5  μ_Ψ = ½ Σ (μ² + σ² - 1 - log σ²)   Σ_Ψ = Σ (½ (σ² - 1)² + μ²σ²)
 func PsiMoments(mean, logScale []float64) (mu, variance float64) {
@@ -46,7 +46,7 @@ func psiMoments(mean, logScale *Node) (mu, variance *Node) {
 	return mu, variance
 }
 
-// normalisePsi brings μ_Ψ and √Σ_Ψ, both [B], to the scale of the levels: m and q.
+// normalisePsi scales μ_Ψ [B] and √Σ_Ψ [B] to the units of the levels: m and q.
 func (c Config) normalisePsi(sc *model.Scope, mu, variance, weight *Node) (m, q *Node) {
 	q = Sqrt(AddScalar(variance, psiTiny))
 	switch c.PsiNorm {
@@ -62,22 +62,23 @@ func (c Config) normalisePsi(sc *model.Scope, mu, variance, weight *Node) (m, q 
 	return mu, q
 }
 
-// running moves the running mean sc/name, a scalar that starts as init says, towards value and returns it.
+// running moves the running mean sc/name, a scalar that starts at init, towards value and returns it.
 func (c Config) running(sc *model.Scope, name string, value *Node, init nn.Init) *Node {
 	v := nn.Frozen(sc, value, name, init)
-	next := Add(nn.Times(v.NodeValue(value), "cermic/gamma_ema", c.ConsistencyDecay), nn.Times(value, "cermic/gamma_ema/rest", 1-c.ConsistencyDecay))
+	next := Add(nn.Times(v.NodeValue(value), "cermic/gamma_ema", c.ConsistencyDecay),
+		nn.Times(value, "cermic/gamma_ema/rest", 1-c.ConsistencyDecay))
 	v.SetNodeValue(StopGradient(next))
 	return next
 }
 
-// runningOver is running for a value taken over the agent steps of weight [B]; where none counts, the mean stays as it is.
+// runningOver is running for a mean over the rows of weight [B]; if all weights are 0, the running mean does not move.
 func (c Config) runningOver(sc *model.Scope, name string, value, weight *Node, init nn.Init) *Node {
 	last := nn.Frozen(sc, value, name, init).NodeValue(value)
-	return c.running(sc, name, Where(GreaterThan(ReduceAllSum(weight), ScalarZero(weight.Graph(), weight.DType())), value, last), init)
+	some := GreaterThan(ReduceAllSum(weight), ScalarZero(weight.Graph(), weight.DType()))
+	return c.running(sc, name, Where(some, value, last), init)
 }
 
-// average is the mean of x [B] over the agent steps that count: weight [B] is 1 for these and 0 for the others. It is 0
-// where none counts.
+// average is the mean of x [B] over the rows whose weight [B] is 1, and 0 if there are none.
 func average(x, weight *Node) *Node {
 	return Div(ReduceAllSum(Mul(x, weight)), MaxScalar(ReduceAllSum(weight), 1.0))
 }

@@ -89,7 +89,7 @@ func TestPsiMomentsHaveTheClosedFormGradients(t *testing.T) {
 	}
 }
 
-// The graph has the moments of PsiMoments, which sampling has confirmed.
+// The graph's moments equal PsiMoments, which sampling confirms.
 func TestPsiMomentsOfTheGraphAreTheClosedForm(t *testing.T) {
 	const rows, width = 3, 4
 	r := rng.New(3, "psi test")

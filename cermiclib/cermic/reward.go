@@ -10,11 +10,11 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Reward adds r^i to x.Intrinsic, normalised and weighted as the Bonus of the settings says, for every agent that is alive. int_form
-// selects the formula: form.go.
+// Reward adds r^i to x.Intrinsic for every living agent, normalised and weighted by the Bonus settings. int_form
+// selects the formula.
 //
-// Deviation: the paper's bonus is each agent's own. With int_others, training uses what other agents see, as MACE does;
-// policies still see none of it.
+// Deviation: in the paper each agent has its own bonus. With int_others, training also uses what other agents observe,
+// as in MACE; policies still do not.
 func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	x, err := m.read(x, &m.view)
 	if err != nil {
@@ -36,10 +36,10 @@ func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	return scaled, nil
 }
 
-// Score writes the bonus of old agent steps, as rl.Scorer says.
+// Score writes the bonus of earlier agent steps: see rl.Scorer.
 //
-// Reading: Algorithm 1 covers learners that use a rollout batch once. One with a replay may ask here for the bonus that a step has
-// now; its setting int_at selects (D17).
+// Reading: Algorithm 1 covers on-policy learners. One with a replay may recompute the bonus of a sampled step here; its
+// setting int_at selects (D17).
 func (m *module) Score(ctx context.Context, dst, obs, act []float32, alive []uint8) error {
 	o, a := len(obs)/len(dst), len(act)/len(dst)
 	err := m.form.score(ctx, dst, steps{
@@ -59,16 +59,16 @@ func (m *module) Score(ctx context.Context, dst, obs, act []float32, alive []uin
 	return nil
 }
 
-// CanScore returns why the bonus of old agent steps cannot be computed, or nil.
+// CanScore returns why the bonus of earlier agent steps cannot be computed, or nil.
 func (m *module) CanScore() error {
 	if m.build.Spec != m.task {
-		return errors.New("cermic: peer_channels needs to know whom an agent saw, which a sampled step does not tell: " +
-			"set learner.int_at=collect")
+		return errors.New("cermic: peer_channels needs labels, which a replay does not keep: set learner.int_at=collect")
 	}
 	return nil
 }
 
-// Rate writes r^i of the agent steps of x, whole episodes, into dst [T,E,N], neither normalised nor weighted, and takes nothing in.
+// Rate writes r^i of the agent steps of x, whole episodes, into dst [T,E,N], neither normalised nor weighted. It
+// changes no state.
 func (m *module) Rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	x, err := m.read(x, &m.view)
 	if err != nil {
@@ -77,7 +77,7 @@ func (m *module) Rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	return m.form.look(ctx, dst, x)
 }
 
-// fit makes m.raw as long as x.
+// fit resizes m.raw to the rows of x.
 func (m *module) fit(x *rl.Rollout) {
 	if len(m.raw) != x.Rows() {
 		m.raw = make([]float32, x.Rows())

@@ -14,7 +14,7 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// reward returns what the module pays for the agent steps of x.
+// reward returns r^i of the agent steps of x and the scalars of Reward.
 func reward(t *testing.T, m *module, x *rl.Rollout) (rl.Scalars, []float32) {
 	t.Helper()
 	clear(x.Intrinsic)
@@ -35,14 +35,15 @@ func TestRewardIsTheRootOfTheDivergence(t *testing.T) {
 	if _, err := m.Reward(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}
-	// The code of row 5 by hand: θ, then φ, then the closed form.
+	// The code of row 5 by hand: θ, φ and the closed form.
 	act := make([]float32, 2)
 	x.ActionVector(act, 5)
 	layer := func(path string, in []float64, leaky bool, more ...float32) []float64 {
 		for _, a := range more {
 			in = append(in[:len(in):len(in)], float64(a))
 		}
-		return linear(store.GetVariable("/cermic/"+path+"/weights").MustValue(), store.GetVariable("/cermic/"+path+"/bias").MustValue(), in, leaky)
+		value := func(name string) *tensors.Tensor { return store.GetVariable("/cermic/" + path + name).MustValue() }
+		return linear(value("/weights"), value("/bias"), in, leaky)
 	}
 	var s []float64
 	for _, o := range x.ObsRow(5) {
@@ -72,12 +73,11 @@ func TestRewardIsTheRootOfTheDivergence(t *testing.T) {
 		t.Errorf("r^i of row 5 is %g, want %g", got, want)
 	}
 	if x.Intrinsic[0] < 10 {
-		t.Error("Reward overwrites what another bonus has paid")
+		t.Error("Reward overwrites the reward of another bonus")
 	}
 }
 
-// linear is a layer whose weights may be stored [in,out] or [out,in]; no layer here is square and read the wrong way round,
-// except those of nn.MLP, which stores [out,in].
+// linear is a dense layer. nn.MLP stores weights as [out,in], other layers as [in,out].
 func linear(weights, bias *tensors.Tensor, in []float64, leaky bool) []float64 {
 	dims := weights.Shape().Dimensions
 	transposed := len(bias.Shape().Dimensions) == 2 // nn.MLP's bias is [out,1]
@@ -135,7 +135,7 @@ func TestRewardDependsOnCodeAlone(t *testing.T) {
 	}
 }
 
-func TestScoreRepeatsTheBonusOfTheLastCollection(t *testing.T) {
+func TestScoreRepeatsTheBonusOfTheLastRollout(t *testing.T) {
 	for _, id := range []bool{false, true} {
 		c := small()
 		c.AgentID = id
@@ -143,10 +143,10 @@ func TestScoreRepeatsTheBonusOfTheLastCollection(t *testing.T) {
 	}
 	c := small()
 	c.Others = 1
-	scoreRepeats(t, c, 1, 6) // whose steps count for their peers neither then nor now
+	scoreRepeats(t, c, 1, 6)
 }
 
-// scoreRepeats scores a rollout batch of which these agent steps are of agents that are dead.
+// scoreRepeats checks that Score repeats Reward on a rollout in which the agents of the given steps are dead.
 func scoreRepeats(t *testing.T, c Config, dead ...int) {
 	t.Helper()
 	spec := fakeSpec(2)
@@ -155,9 +155,9 @@ func scoreRepeats(t *testing.T, c Config, dead ...int) {
 	for _, row := range dead {
 		x.Alive[row] = 0
 	}
-	_, paid := reward(t, m, x)
+	_, bonus := reward(t, m, x)
 	act := make([]float32, x.Rows()*2)
-	for row := range paid {
+	for row := range bonus {
 		x.ActionVector(act[row*2:(row+1)*2], row)
 	}
 	again := make([]float32, x.Rows())
@@ -165,26 +165,26 @@ func scoreRepeats(t *testing.T, c Config, dead ...int) {
 		t.Fatal(err)
 	}
 	for row := range again {
-		if x.Alive[row] != 0 && paid[row] != again[row] {
-			t.Errorf("agent step %d is paid %v and scored %v", row, paid[row], again[row])
+		if x.Alive[row] != 0 && bonus[row] != again[row] {
+			t.Errorf("agent step %d: Reward gives %v, Score %v", row, bonus[row], again[row])
 		}
 	}
 }
 
-func TestAgentsThatDoAndSeeTheSameArePaidApartOnlyByTheirIdentity(t *testing.T) {
+func TestBonusDependsOnTheAgentOnlyWithAgentID(t *testing.T) {
 	spec := fakeSpec(2)
 	for _, id := range []bool{false, true} {
 		c := small()
 		c.AgentID = id
 		m, _ := newModule(t, c, spec, 1)
 		x := fakeRollout(spec, 4, 0)
-		for row := 1; row < 3; row++ { // agents 1 and 2 of the first frame as agent 0
+		for row := 1; row < 3; row++ { // agents 1 and 2 of the first frame copy agent 0
 			copy(x.ObsRow(row), x.ObsRow(0))
 			copy(x.Act.Continuous[2*row:2*row+2], x.Act.Continuous[:2])
 		}
-		_, paid := reward(t, m, x)
-		if same := paid[0] == paid[1] && paid[1] == paid[2]; same == id {
-			t.Errorf("cermic_agent_id %v: the same step of three agents is paid %v", id, paid[:3])
+		_, bonus := reward(t, m, x)
+		if same := bonus[0] == bonus[1] && bonus[1] == bonus[2]; same == id {
+			t.Errorf("cermic_agent_id=%v: three agents with the same step receive %v", id, bonus[:3])
 		}
 	}
 }

@@ -13,15 +13,15 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// sampler draws the agent steps of a pass over a rollout. A sample is a run of chunk consecutive steps of one agent; runs do
-// not overlap, and the last one of a rollout may be cut short.
+// sampler draws the agent steps of an epoch over a rollout. A sample is a chunk of consecutive steps of one agent.
+// Chunks do not overlap; the last one of a rollout may be shorter.
 type sampler struct {
 	chunk int
-	start []int32 // first row of every sample that has an agent alive in it
+	start []int32 // first row of every sample with a step in which its agent is alive
 }
 
-// draw picks a random share of the samples without replacement and writes their rows, filled up to full minibatches of b
-// with rows of weight 0.
+// draw picks a random share of the samples without reenvment and returns their rows, padded to full minibatches of b
+// rows with weight 0.
 func (s *sampler) draw(x *rl.Rollout, share float64, b int, r *rng.Rand) (rows []int32, weight []float32) {
 	s.start = s.start[:0]
 	agents := x.E * x.N
@@ -54,12 +54,12 @@ func (s *sampler) draw(x *rl.Rollout, share float64, b int, r *rng.Rand) (rows [
 	return rows, weight
 }
 
-// minibatches yields agent steps and weights of each gradient step on x, [B] each.
+// minibatches yields the rows and weights, [B] each, of every gradient step on x.
 func (m *module) minibatches(x *rl.Rollout) iter.Seq2[[]int32, []float32] {
 	return func(yield func([]int32, []float32) bool) {
 		for epoch, taken := 0, 0; epoch < m.cfg.Epochs || taken < m.cfg.Steps; epoch++ {
 			rows, weight := m.sampler.draw(x, m.cfg.Fraction, m.minibatch, m.stream("cermic rows", x.Iteration, epoch))
-			if len(rows) == 0 { // nobody is alive
+			if len(rows) == 0 { // no agent is alive
 				return
 			}
 			for b := range slices.Chunk(rows, m.minibatch) {
@@ -73,7 +73,7 @@ func (m *module) minibatches(x *rl.Rollout) iter.Seq2[[]int32, []float32] {
 	}
 }
 
-// alive reports whether the agent lives in any step of the sample that starts at row.
+// alive reports whether the agent is alive in any step of the sample that starts at row.
 func (s *sampler) alive(x *rl.Rollout, row int) bool {
 	for l := range s.chunk {
 		at := row + l*x.E*x.N
@@ -86,26 +86,26 @@ func (s *sampler) alive(x *rl.Rollout, row int) bool {
 
 // normal fills dst with standard normal numbers from r.
 func normal(dst []float32, r *rng.Rand) {
-	ziggurat := rand.New(r) // several times quicker than r.Norm, and a gradient step needs tens of thousands
+	ziggurat := rand.New(r) // several times faster than r.Norm; a gradient step needs tens of thousands of numbers
 	for i := range dst {
 		dst[i] = float32(ziggurat.NormFloat64())
 	}
 }
 
-// strangers fills dst [B,K] with rows of the minibatch that stand in for f_n: drawn among those that count, from another environment
-// of the environment wherever the minibatch holds one.
-func strangers(dst []int32, k int, x *rl.Rollout, rows []int32, weight []float32, r *rng.Rand) {
+// marginalRows fills dst [B,K] with minibatch rows whose f_n is a negative: drawn among rows of positive weight, from
+// another environment if the minibatch has one.
+func marginalRows(dst []int32, k int, x *rl.Rollout, rows []int32, weight []float32, r *rng.Rand) {
 	var valid []int32
 	for b, w := range weight {
 		if w != 0 {
 			valid = append(valid, int32(b))
 		}
 	}
-	place := func(b int32) int32 { return rows[b] / int32(x.N) % int32(x.E) }
+	env := func(b int32) int32 { return rows[b] / int32(x.N) % int32(x.E) }
 	for i := range dst {
 		for range 16 { // all fail only if there is no other environment, or with probability E⁻¹⁶
 			dst[i] = valid[r.IntN(len(valid))]
-			if place(dst[i]) != place(int32(i/k)) {
+			if env(dst[i]) != env(int32(i/k)) {
 				break
 			}
 		}

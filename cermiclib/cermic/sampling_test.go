@@ -16,7 +16,7 @@ func TestDrawTakesTheShareWithoutRepeats(t *testing.T) {
 	x.Alive[7], x.Alive[100] = 0, 0
 	s := sampler{chunk: 1}
 	rows, weight := s.draw(x, 0.25, 16, rng.New(1, "draw"))
-	if len(rows) != 64 || len(weight) != 64 { // ⌈0.25·238⌉ = 60, filled up to four minibatches
+	if len(rows) != 64 || len(weight) != 64 { // ⌈0.25·238⌉ = 60, padded to four minibatches
 		t.Fatalf("%d rows and %d weights, want 64", len(rows), len(weight))
 	}
 	seen := map[int32]bool{}
@@ -29,7 +29,7 @@ func TestDrawTakesTheShareWithoutRepeats(t *testing.T) {
 		seen[row] = true
 	}
 	if seen[7] || seen[100] {
-		t.Error("an agent that is dead is drawn")
+		t.Error("a step of a dead agent is drawn")
 	}
 	again, _ := s.draw(x, 0.25, 16, rng.New(2, "draw"))
 	if slices.Equal(rows, again) {
@@ -65,7 +65,8 @@ func TestDrawKeepsChunksTogether(t *testing.T) {
 			row, want := rows[i+l], rows[i]+int32(6*l)
 			if want >= int32(x.Rows()) {
 				if weight[i+l] != 0 || row != rows[i+l-1] {
-					t.Errorf("step %d of a chunk from %d lies beyond the end, yet is row %d with weight %g", l, rows[i], row, weight[i+l])
+					t.Errorf("step %d of a chunk from %d, beyond the end, is row %d with weight %g",
+						l, rows[i], row, weight[i+l])
 				}
 				continue
 			}
@@ -76,7 +77,7 @@ func TestDrawKeepsChunksTogether(t *testing.T) {
 		}
 	}
 	if counted != x.Rows()-1 {
-		t.Errorf("%d agent steps count, want %d", counted, x.Rows()-1)
+		t.Errorf("%d agent steps have a positive weight, want %d", counted, x.Rows()-1)
 	}
 }
 
@@ -87,24 +88,24 @@ func TestNormalHasUnitMoments(t *testing.T) {
 	for _, v := range x {
 		s.Add(float64(v))
 	}
-	// Five standard errors of mean and spread.
+	// Five standard errors of mean and standard deviation.
 	if n := float64(len(x)); math.Abs(s.Mean) > 5/math.Sqrt(n) || math.Abs(s.Std()-1) > 5/math.Sqrt(2*n) {
 		t.Errorf("mean %g, spread %g", s.Mean, s.Std())
 	}
 }
 
-func TestStrangersComeFromOtherEnvs(t *testing.T) {
+func TestMarginalNegativesComeFromOtherEnvs(t *testing.T) {
 	x := fakeRollout(fakeSpec(3), 10, 0)
 	s := sampler{chunk: 1}
-	rows, weight := s.draw(x, 0.2, 20, rng.New(1, "draw")) // 18 agent steps and two that fill up
+	rows, weight := s.draw(x, 0.2, 20, rng.New(1, "draw")) // 18 agent steps and two of padding
 	dst := make([]int32, 20*4)
-	strangers(dst, 4, x, rows, weight, rng.New(1, "strangers"))
+	marginalRows(dst, 4, x, rows, weight, rng.New(1, "strangers"))
 	for i, other := range dst {
 		if weight[other] == 0 {
-			t.Errorf("negative %d is a row that only fills up", i)
+			t.Errorf("negative %d is padding", i)
 		}
 		if rows[i/4]/3%3 == rows[other]/3%3 {
-			t.Errorf("negative %d comes from the copy of its own agent step", i)
+			t.Errorf("negative %d comes from the environment of its own agent step", i)
 		}
 	}
 }
@@ -128,9 +129,9 @@ func TestRewardBeforeStopsAtEpisodes(t *testing.T) {
 	if _, err := m.Update(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}
-	x.IsFirst[0] = 0 // environment 0 goes on with the episode of the rollout batch before
+	x.IsFirst[0] = 0 // the episode of environment 0 began in the previous rollout batch
 	if got, want := m.rewardBefore(x, 2), x.Extrinsic[9*6+2]; got != want {
-		t.Errorf("the reward before the collection is %g, want %g", got, want)
+		t.Errorf("the reward before the rollout batch is %g, want %g", got, want)
 	}
 	m.cfg.RewardFeature = FeatureSymlog
 	x.Extrinsic[0] = -(float32(math.E) - 1)

@@ -12,18 +12,20 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// scoreBatch is the number of agent steps that one call of the scoring graph takes. More at once is not quicker: θ and φ are 0.34
-// million products and sums for each agent step, and XLA does them at four fifths of the speed of a plain matrix product.
+// scoreBatch is the number of agent steps per call of the scoring graph. Larger batches are not faster: θ and φ take
+// 0.34 million multiply-adds per agent step, and XLA runs them at 80 % of the speed of a plain matrix product.
 const scoreBatch = 512
 
-// scorer is a graph from agent steps, their o_t [scoreBatch,I] and actions [scoreBatch,A], to what a form makes of each.
+// scorer is a compiled graph that maps agent steps, o_t [scoreBatch,I] and actions [scoreBatch,A], to the outputs of a
+// form.
 type scorer struct {
 	cfg  Config
 	prog *nn.Program
 }
 
-// newScorer compiles fn, which gets the module's scope, o_t, the actions and further inputs.
-func (c Config) newScorer(b *nn.Build, name string, fn func(sc *model.Scope, in []*graph.Node) []*graph.Node, further ...nn.Input) (*scorer, error) {
+// newScorer compiles fn, whose inputs are the module's scope, o_t, the actions and further inputs.
+func (c Config) newScorer(b *nn.Build, name string, fn func(sc *model.Scope, in []*graph.Node) []*graph.Node,
+	further ...nn.Input) (*scorer, error) {
 	inputs := []nn.Input{nn.F32("obs", scoreBatch, b.Spec.InLen()), nn.F32("act", scoreBatch, c.actLen(b.Spec))}
 	prog, err := nn.NewProgram(b, name, append(inputs, further...), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return fn(sc.At(scope), in)
@@ -39,7 +41,8 @@ func (s *scorer) of(x *rl.Rollout) steps {
 	}
 }
 
-// each runs the graph on rows agent steps in turn; read finds in its outputs those from first to last-1, and nothing behind them.
+// each runs the graph on rows agent steps, batch by batch. read gets the outputs of steps first to last-1; later rows
+// are undefined.
 func (s *scorer) each(ctx context.Context, rows int, from steps, read func(first, last int) error) error {
 	for first := 0; first < rows; first += scoreBatch {
 		if err := ctx.Err(); err != nil {
@@ -58,7 +61,7 @@ func (s *scorer) each(ctx context.Context, rows int, from steps, read func(first
 	return nil
 }
 
-// feed writes agent steps from first to last-1 into an input of the graph.
+// feed writes agent steps first to last-1 into an input of the graph.
 func (s *scorer) feed(input, first, last int, write func(to []float32, row int)) {
 	s.prog.Feed(input, func(flat []float32) {
 		width := len(flat) / scoreBatch

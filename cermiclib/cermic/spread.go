@@ -11,27 +11,28 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// What σ_ψ, the spread of the decoder's p_ψ, is (psi_spread).
+// Estimate of σ_ψ, the standard deviation of the decoder p_ψ (psi_spread).
 //
-// Reading: the paper names no spread. For one number that all components share, the likeliest is known in closed form: the root of
-// the mean squared error. A learned one moves by at most one step size for each step of Adam, exp(-1e-4·steps) in all: it never got
-// there in 600,000 frames, and L_explore, whose gradient goes with 1/σ_ψ², stayed some twenty times too weak, with it the scale of α (D26).
+// Reading: the paper gives no standard deviation. For one number shared by all components the maximum-likelihood value
+// has a closed form, the root of the mean squared error. A learned one moves by at most one step size per Adam step, a
+// factor exp(-1e-4·steps) in all: it did not converge within 600,000 frames. L_explore's gradient scales with 1/σ_ψ²,
+// so it stayed about twenty times too weak, which also changes the meaning of α (D26).
 const (
 	SpreadOptimal = "optimal" // σ_ψ² is a running mean of the squared error, over agent steps and components
 	SpreadLearned = "learned" // log σ_ψ is a weight, which starts at 0
 	SpreadUnit    = "unit"    // σ_ψ = 1: L_explore is the squared error
 )
 
-// Clamp of the learned log-spread of p_ψ.
+// Bounds of the learned log σ_ψ.
 var logSpreadMin, logSpreadMax = math.Log(0.1), 2.0
 
-// The running mean of the squared error: its decay over gradient steps, and the least that it counts as.
+// Running mean of the squared error: its decay per gradient step and its lower bound.
 const (
 	errorDecay = 0.99
 	errorFloor = 1e-3
 )
 
-// logSpread is log σ_ψ, a scalar, as it stands; 0 before the first gradient step. like gives graph and dtype.
+// logSpread is log σ_ψ, a scalar; 0 before the first gradient step. like gives graph and dtype.
 func (c Config) logSpread(sc *model.Scope, like *Node) *Node {
 	sc = sc.At("decoder")
 	switch c.PsiSpread {
@@ -44,16 +45,17 @@ func (c Config) logSpread(sc *model.Scope, like *Node) *Node {
 	zero := ScalarZero(like.Graph(), like.DType())
 	s, w := square.NodeValue(like), share.NodeValue(like)
 	known := GreaterThan(w, zero)
-	s = Where(known, Div(s, Where(known, w, OnesLike(w))), OnesLike(s)) // without the bias towards its start, as Adam's moments
+	s = Where(known, Div(s, Where(known, w, OnesLike(w))), OnesLike(s)) // bias correction, as for Adam's moments
 	return MulScalar(Log(MaxScalar(s, errorFloor)), 0.5)
 }
 
-// errorMean are the running mean of the squared error, which starts at 0, and the weight that measured errors have in it.
+// errorMean returns the running mean of the squared error, which starts at 0, and the total weight of measured errors
+// in it.
 func errorMean(sc *model.Scope, like *Node) (square, share *model.Variable) {
 	return nn.Frozen(sc, like, "square_error", nn.AllZero), nn.Frozen(sc, like, "square_error_share", nn.AllZero)
 }
 
-// followError moves σ_ψ, where it is optimal, towards square, the mean squared error of a minibatch; no gradient passes.
+// followError moves an optimal σ_ψ towards square, the mean squared error of a minibatch, without a gradient.
 func (c Config) followError(sc *model.Scope, square *Node) {
 	if c.PsiSpread != SpreadOptimal {
 		return

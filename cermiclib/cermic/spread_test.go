@@ -12,7 +12,7 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// The running mean of the squared error is unbiased from the first step on, has a floor, and moves σ_ψ alone.
+// The running mean of the squared error is unbiased from the first step, has a floor, and determines σ_ψ.
 func TestOptimalSpreadIsTheRunningMeanOfTheSquaredError(t *testing.T) {
 	c, store := Default(), nn.NewStore(1)
 	sigma := func(square float64, follow bool) float64 {
@@ -34,7 +34,7 @@ func TestOptimalSpreadIsTheRunningMeanOfTheSquaredError(t *testing.T) {
 		}
 	}
 	if got, want := sigma(7, false), math.Sqrt(sum/share); math.Abs(got-want) > 1e-12 {
-		t.Errorf("looking at σ_ψ moves it to %g", got)
+		t.Errorf("reading σ_ψ changes it to %g", got)
 	}
 	store = nn.NewStore(1)
 	if got, want := sigma(0, true), math.Sqrt(1e-3); math.Abs(got-want) > 1e-12 {
@@ -42,7 +42,7 @@ func TestOptimalSpreadIsTheRunningMeanOfTheSquaredError(t *testing.T) {
 	}
 }
 
-// σ_ψ is the likeliest one for the decoder as it is: its error. A learned one has moved by lr·steps.
+// The optimal σ_ψ is the decoder's error. A learned one moves by lr per step.
 func TestSpreadReachesTheDecodersError(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a few hundred gradient steps")
@@ -54,7 +54,7 @@ func TestSpreadReachesTheDecodersError(t *testing.T) {
 	for spread, near := range map[string]bool{SpreadOptimal: true, SpreadLearned: false} {
 		spec, c := fakeSpec(8), small()
 		c.PsiSpread, c.Minibatch, c.Fraction, c.Exploit, c.Contrast, c.Steps, c.Epochs = spread, 64, 1, false, 0, 0, 1
-		c.Hidden, c.LR = 64, 1e-3 // so that the error has settled after these steps, and the running mean with it
+		c.Hidden, c.LR = 64, 1e-3 // error and running mean converge within these steps
 		m, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestSpreadReachesTheDecodersError(t *testing.T) {
 	}
 }
 
-// No gradient reaches the decoder through σ_ψ: with an error of σ_ψ² it would cancel that of the likelihood.
+// No gradient reaches the decoder through σ_ψ: with σ_ψ² equal to the error, it would cancel the likelihood's gradient.
 func TestNoGradientPassesThroughTheSpread(t *testing.T) {
 	c, store := Default(), nn.NewStore(1)
 	out := evaluate(t, store, func(sc *model.Scope, in []*Node) []*Node {
@@ -85,7 +85,8 @@ func TestNoGradientPassesThroughTheSpread(t *testing.T) {
 		return Gradient(l, mean)
 	}, [][]float64{{0.3, -0.4}})
 	for i, x := range []float64{0.3, -0.4} {
-		if want := -x / 0.125 / 2; math.Abs(out[0][i]-want) > 1e-12 { // -x/σ_ψ² over two components, σ_ψ² = (0.09+0.16)/2
+		// -x/σ_ψ² over two components, σ_ψ² = (0.09+0.16)/2.
+		if want := -x / 0.125 / 2; math.Abs(out[0][i]-want) > 1e-12 {
 			t.Errorf("component %d has the gradient %g, want %g", i, out[0][i], want)
 		}
 	}

@@ -6,29 +6,45 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/rl"
 )
 
-// state is what the module keeps outside the variable store. encoding/json writes floats so that they read back bit for bit.
+// state is the module's state outside the variable store. encoding/json writes floats so that they read back bit for
+// bit.
 type state struct {
 	Bonus     json.RawMessage
 	Extrinsic rl.Running
 	Last      []float32
 	Sighted   []bool `json:",omitempty"`
-	Memory    []byte // of a memory that is a rl.Saver
-	Context   []byte `json:"Told,omitempty"` // the same of the one that actors read
-	Form      []byte `json:",omitempty"`     // what the formula of r^i has taken in
+	Memory    []byte // state of a memory that is an rl.Saver
+	Context   []byte `json:"Told,omitempty"` // the same for the actors' memory
+	Form      []byte `json:",omitempty"`     // state of the formula of r^i
 }
 
-// Save returns the running statistics and what the memory carries from one rollout batch to the next. The running means of γ are
-// variables of the store.
-func (m *module) Save() []byte {
-	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Sighted: m.sighted, Form: m.form.Save()}
-	if saver, ok := m.mem.(rl.Saver); ok {
-		s.Memory = saver.Save()
+// saveMemory returns the state of a memory that is an rl.Saver, else nil.
+func saveMemory(mem memory.Memory) []byte {
+	if s, ok := mem.(rl.Saver); ok {
+		return s.Save()
 	}
+	return nil
+}
+
+// loadMemory restores a state of saveMemory.
+func loadMemory(mem memory.Memory, data []byte) error {
+	if s, ok := mem.(rl.Saver); ok {
+		return s.Load(data)
+	}
+	return nil
+}
+
+// Save returns the running statistics and the state that the memory carries between rollout batches. The running means
+// of γ are variables of the store.
+func (m *module) Save() []byte {
+	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Sighted: m.sighted,
+		Memory: saveMemory(m.mem), Form: m.form.Save()}
 	if m.context != nil {
-		s.Context = m.context.save()
+		s.Context = saveMemory(m.context.mem)
 	}
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -37,19 +53,17 @@ func (m *module) Save() []byte {
 	return data
 }
 
-// Load continues from what Save returned.
+// Load restores a state that Save returned.
 func (m *module) Load(data []byte) error {
 	var s state
 	if err := json.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("cermic: this is no saved state of the module: %w", err)
+		return fmt.Errorf("cermic: the saved state of the module cannot be read: %w", err)
 	}
-	if saver, ok := m.mem.(rl.Saver); ok {
-		if err := saver.Load(s.Memory); err != nil {
-			return err
-		}
+	if err := loadMemory(m.mem, s.Memory); err != nil {
+		return err
 	}
 	if m.context != nil {
-		if err := m.context.load(s.Context); err != nil {
+		if err := loadMemory(m.context.mem, s.Context); err != nil {
 			return err
 		}
 	}
@@ -63,11 +77,11 @@ func (m *module) Load(data []byte) error {
 	return nil
 }
 
-// Recall takes from what Save returned the earlier agent steps that int_form keeps.
+// Recall restores from a state of Save only the earlier agent steps that int_form keeps.
 func (m *module) Recall(data []byte) error {
 	var s state
 	if err := json.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("cermic: this is no saved state of the module: %w", err)
+		return fmt.Errorf("cermic: the saved state of the module cannot be read: %w", err)
 	}
 	if f, ok := m.form.(*elliptical); ok {
 		if err := f.Load(s.Form); err != nil {

@@ -18,37 +18,36 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Sizes of a trial's minibatch: small, since finite differences evaluate it once for every direction.
+// Sizes of a trial's minibatch, small because finite differences evaluate it once per direction.
 const (
 	trialRows  = 7
 	trialObs   = 5
 	trialAct   = 2
-	trialCount = 6 // rows that count; the last one only fills up
+	trialCount = 6 // rows that count; the last one is padding
 )
 
-// trialConfig is the default with codes and features as narrow as a trial wants them, and with running means that forget at
-// once: γ is that of the minibatch, and a second run finds what the first one found.
+// trialConfig is the default with small networks and without decay: γ is the minibatch's, so repeated runs agree.
 func trialConfig() Config {
 	c := Default()
 	c.Embed, c.Latent, c.Hidden, c.Negatives = 4, 6, 16, 3
 	c.ConsistencyDecay = 0
-	c.PsiSpread = SpreadLearned // a running mean would forget too little
+	c.PsiSpread = SpreadLearned // a running mean would change between runs
 	c.Memory = memory.MLP{Embed: 4, Hidden: 8, Width: 8}
 	return c
 }
 
-// trial evaluates the module's losses on one random minibatch in float64, where finite differences are good to many digits.
+// trial evaluates the module's losses on one random minibatch in float64, where finite differences are accurate.
 type trial struct {
 	t     testing.TB
 	store *model.Store
 	vars  []*model.Variable // trainable
 	exec  *model.Exec       // goal, gradients, terms
-	goal  *model.Exec       // goal alone
+	goal  *model.Exec       // only goal
 	args  []any
 	names []string
 }
 
-// newTrial builds the losses of c; goal picks the scalar that gradients are taken of, out of what losses returns.
+// newTrial builds the losses of c. goal selects the scalar to differentiate.
 func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*Node) *Node) *trial {
 	t.Helper()
 	backend := pureGo(t)
@@ -61,7 +60,8 @@ func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*N
 	tr.args = trialBatch(c)
 	build := func(sc *model.Scope, in []*Node) (value, total *Node, terms []term) {
 		total, terms = c.losses(sc.At(scope), mem, batch{
-			spec: spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
+			spec: spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise],
+			weight: in[inWeight], reward: in[inReward],
 			negative: in[inNegative], memory: in[inMemory:], alpha: ConstAs(in[inReward], c.Alpha),
 		})
 		named := map[string]*Node{}
@@ -90,16 +90,16 @@ func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*N
 	}
 	tr.goal, err = model.NewExec(backend.Backend, tr.store, func(sc *model.Scope, in []*Node) []*Node {
 		value, total, _ := build(sc, in)
-		return []*Node{value, total} // the Go backend wants the last node to be of use
+		return []*Node{value, total} // the Go backend requires that the last node is used
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.run() // makes the variables
+	tr.run() // creates the variables
 	return tr
 }
 
-// trialBatch draws a minibatch in the order of the module's inputs, then of the MLP memory's.
+// trialBatch draws a minibatch: the module's inputs, then the MLP memory's.
 func trialBatch(c Config) []any {
 	r := rng.New(4, "trial")
 	normals := func(dims ...int) any {
@@ -125,13 +125,14 @@ func trialBatch(c Config) []any {
 			rows[i] = int32((i/c.Negatives + 1 + i%c.Negatives) % trialCount)
 		}
 		args[inNegative] = tensors.FromFlatDataAndDimensions(rows, trialRows, c.Negatives)
-		if c.NegFilter { // of one agent step of each of as many copies
-			spec, steps := &envs.Spec{NumEnvs: trialRows, Agents: 1, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}, make([]int32, trialRows)
+		if c.NegFilter { // each row has its own environment
+			spec := &envs.Spec{NumEnvs: trialRows, Agents: 1, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}
+			steps := make([]int32, trialRows)
 			for i := range steps {
 				steps[i] = int32(i)
 			}
 			drawn := make([]int32, trialRows*(c.Negatives+drawColumns))
-			draws(drawn, c.Negatives, rl.NewRollout(spec, 1, 0), steps, r)
+			filteredDraws(drawn, c.Negatives, rl.NewRollout(spec, 1, 0), steps, r)
 			args[inNegative] = tensors.FromFlatDataAndDimensions(drawn, trialRows, c.Negatives+drawColumns)
 		}
 	}
@@ -165,7 +166,7 @@ func (tr *trial) change(v *model.Variable, f func(flat []float64)) {
 	tensors.MustMutableFlatData(v.MustValue(), f)
 }
 
-// stir moves every trainable variable, so that nothing stays at a zero that it was initialised with.
+// stir moves every trainable variable, so that none stays at an initial zero.
 func (tr *trial) stir() {
 	r := rng.New(5, "stir")
 	for _, v := range tr.vars {
@@ -177,7 +178,7 @@ func (tr *trial) stir() {
 	}
 }
 
-// set gives a scalar variable of the module a value.
+// set assigns a scalar variable of the module.
 func (tr *trial) set(path string, value float64) {
 	v := tr.store.GetVariable("/" + scope + "/" + path)
 	if v == nil {
@@ -187,7 +188,7 @@ func (tr *trial) set(path string, value float64) {
 }
 
 // checkGradients compares the gradient with central differences along one random direction in each variable that keep
-// accepts, and returns how many had a gradient.
+// accepts. It returns the number of variables with a gradient.
 func (tr *trial) checkGradients(keep func(path string) bool) (moved int) {
 	tr.t.Helper()
 	_, grads, _ := tr.run()
@@ -202,7 +203,7 @@ func (tr *trial) checkGradients(keep func(path string) bool) (moved int) {
 			direction[k] = float64(r.Norm())
 			want += direction[k] * grads[i][k]
 		}
-		// h trades the error of the difference, h²·|L'''|, for that of rounding, 1e-16·|L|/h.
+		// h balances the error of the difference, h²·|L'''|, against rounding, 1e-16·|L|/h.
 		const h = 1e-6
 		at := func(step float64) float64 {
 			tr.change(v, func(flat []float64) {
@@ -222,16 +223,16 @@ func (tr *trial) checkGradients(keep func(path string) bool) (moved int) {
 			moved++
 		}
 		if math.Abs(got-want) > 1e-6*max(1, math.Abs(want)) {
-			tr.t.Errorf("%s: the loss changes by %.9f along a direction in which its gradient is %.9f", v.Path(), got, want)
+			tr.t.Errorf("%s: the directional derivative is %.9f, its gradient %.9f", v.Path(), got, want)
 		}
 	}
 	return moved
 }
 
-// total is the goal of a trial that looks at the whole loss.
+// total selects the whole loss.
 func total(total *Node, _ map[string]*Node) *Node { return total }
 
-// named is the goal of a trial that looks at one term.
+// named selects one term.
 func named(name string) func(*Node, map[string]*Node) *Node {
 	return func(_ *Node, terms map[string]*Node) *Node { return terms[name] }
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Validate returns one sentence about the first impossible setting. It also computes the band of KL(p‖q) in which both
-// exploitation losses are zero and refuses settings that leave none.
+// exploitation losses are zero, and refuses settings without one.
 func (c Config) Validate() error {
 	if c.Memory == nil {
 		return fmt.Errorf("cermic: memory is not set, want one of %v", conf.Kinds[memory.Config]())
@@ -31,13 +31,14 @@ func (c Config) validateParts() error {
 		return fmt.Errorf("logstd_min is %g, want at most logstd_max, %g", c.LogScaleMin, c.LogScaleMax)
 	}
 	if c.Alpha == 0 && !c.Exploit {
-		return fmt.Errorf("alpha is 0 and exploit is false, which leaves nothing to train; set one of them, or explore=none")
+		return fmt.Errorf("alpha is 0 and exploit is false, so there is nothing to train: set one of them, or explore=none")
 	}
 	if c.Steps > 0 && c.Epochs > 0 {
-		return fmt.Errorf("cermic_steps is %d and cermic_epochs is %d, which both say how long the module is trained; set one of them to 0", c.Steps, c.Epochs)
+		return fmt.Errorf("cermic_steps is %d and cermic_epochs is %d, but only one may be positive: set the other to 0",
+			c.Steps, c.Epochs)
 	}
 	if c.ActorContext && !c.Exploit {
-		return fmt.Errorf("actor_uses_context is true and exploit is false, which leaves out the memory that it needs; change one of them")
+		return fmt.Errorf("actor_uses_context needs the memory, which exploit=false leaves out: change one of them")
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func TestImpossibleSettingsAreRefusedByName(t *testing.T) {
 		"d_s is 1, want 2":                   func(c *Config) { c.Embed = 1 },
 		"n_neg is 0":                         func(c *Config) { c.Negatives = 0 },
 		"alpha is -1":                        func(c *Config) { c.Alpha = -1 },
-		"which leaves nothing to train":      func(c *Config) { c.Alpha, c.Exploit = 0, false },
+		"there is nothing to train":          func(c *Config) { c.Alpha, c.Exploit = 0, false },
 		`want one of sound, appendix`:        func(c *Config) { c.MIBounds = "sond" },
 		`int_norm is "x", want one of none`:  func(c *Config) { c.IntNorm = "x" },
 		"logstd_min is 2":                    func(c *Config) { c.LogScaleMin = 2 },
@@ -40,12 +40,12 @@ func TestImpossibleSettingsAreRefusedByName(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
 		} else if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "cermic: ") {
-			t.Errorf("%q is not one sentence of this package", err)
+			t.Errorf("%q is not one line that begins with the package name", err)
 		}
 	}
 }
 
-func TestBandIsNotAskedForWithoutExploitLosses(t *testing.T) {
+func TestEmptyBandIsAllowedWithoutExploitLosses(t *testing.T) {
 	c := Default()
 	c.Latent, c.Exploit = 32, false
 	if err := c.Validate(); err != nil {

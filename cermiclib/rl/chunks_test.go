@@ -9,7 +9,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// recurrentStory is a replay of 12 steps in chunks of 3 and a rollout of states of 2 numbers.
+// recurrentStory returns a task, a replay of 12 steps in chunks of 3, and a rollout with a policy state of 2 numbers.
 func recurrentStory(t *testing.T, steps int) (*story, *Replay, *Rollout) {
 	t.Helper()
 	s := newStory(0.3)
@@ -23,7 +23,7 @@ func recurrentStory(t *testing.T, steps int) (*story, *Replay, *Rollout) {
 	return s, p, NewRollout(s.spec, steps, 2)
 }
 
-// play collects, in states that the observation tells: no two agent steps share them.
+// play collects with policy states derived from the observations, which are unique to an agent step.
 func (s *story) play(t *testing.T, p *Replay, x *Rollout) {
 	t.Helper()
 	s.collect(x)
@@ -35,8 +35,8 @@ func (s *story) play(t *testing.T, p *Replay, x *Rollout) {
 	}
 }
 
-// TestChunksAreSuccessiveStepsFromTheStateTheyBeganIn, also over the border of rollout batches and while the ring wraps around.
-func TestChunksAreSuccessiveStepsFromTheStateTheyBeganIn(t *testing.T) {
+// Chunks are consecutive steps from their initial state, also across rollout batches and around the end of the ring.
+func TestChunksAreConsecutiveStepsFromTheirInitialState(t *testing.T) {
 	for _, steps := range []int{3, 4, 7, 20} {
 		s, p, x := recurrentStory(t, steps)
 		slots, drawn := make([]int32, 3*40), map[int]bool{}
@@ -44,26 +44,27 @@ func TestChunksAreSuccessiveStepsFromTheStateTheyBeganIn(t *testing.T) {
 			s.play(t, p, x)
 			p.Sample(slots, rng.New(1, "sample", uint64(k)))
 			for b := range 40 {
-				first := int(p.Obs(slots[b])[0]-1) / 6 // each showing counts on by 6
+				first := int(p.Obs(slots[b])[0]-1) / 6 // each observation counts up by 6
 				drawn[first] = true
 				for at := b; at < len(slots); at += 40 {
 					kept := s.all[len(s.all)-p.Len():]
 					i := slices.IndexFunc(kept, func(tr transition) bool { return slices.Equal(tr.obs, p.Obs(slots[at])) })
 					if i < 0 || !p.transition(slots[at]).equals(kept[i]) {
-						t.Fatalf("collections of %d steps: a frame that is not kept was drawn", steps)
+						t.Fatalf("rollouts of %d steps: a frame that is not kept was drawn", steps)
 					}
 					if step := (len(s.all) - p.Len() + i) / 2; step%3 != at/40 {
-						t.Fatalf("collections of %d steps: step %d since the start is number %d of its chunk", steps, step, at/40)
+						t.Fatalf("rollouts of %d steps: step %d since the start is number %d of its chunk",
+							steps, step, at/40)
 					}
 					if at > b && !slices.Equal(p.NextObs(slots[at-40]), p.Obs(slots[at])) {
 						if terminated, truncated := p.Ended(slots[at-40]); !terminated && !truncated {
-							t.Fatalf("collections of %d steps: a chunk jumps", steps)
+							t.Fatalf("rollouts of %d steps: a chunk jumps", steps)
 						}
 					}
 				}
 				want := slices.Concat(p.Obs(slots[b])[:2], p.Obs(slots[b])[3:5])
 				if got := p.Hidden(slots[b]); !slices.Equal(got, want) {
-					t.Fatalf("collections of %d steps: a chunk begins in state %v, want %v", steps, got, want)
+					t.Fatalf("rollouts of %d steps: a chunk begins in state %v, want %v", steps, got, want)
 				}
 			}
 		}
@@ -73,39 +74,39 @@ func TestChunksAreSuccessiveStepsFromTheStateTheyBeganIn(t *testing.T) {
 	}
 }
 
-func TestStatesOutliveASaveAndEverythingElseIsPlayedAgain(t *testing.T) {
-	for _, collections := range []int{1, 5} { // before and after the ring is full
+func TestSavedStatesAreRestored(t *testing.T) {
+	for _, rollouts := range []int{1, 5} { // before and after the ring is full
 		s, first, x := recurrentStory(t, 4)
 		_, second, _ := recurrentStory(t, 4)
-		for range collections {
+		for range rollouts {
 			s.play(t, first, x)
-			clear(x.Hidden) // what replaying actions cannot know
+			clear(x.Hidden) // repeating the actions does not restore it
 			if err := second.Add(x); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if paid, err := second.Load(first.Save(false)); err != nil || paid {
-			t.Fatal(paid, err)
+		if bonus, err := second.Load(first.Save(false)); err != nil || bonus {
+			t.Fatal(bonus, err)
 		}
 		slots := make([]int32, 3*30)
 		first.Sample(slots, rng.New(1, "sample"))
 		for _, slot := range slots[:30] {
 			if !slices.Equal(first.Hidden(slot), second.Hidden(slot)) || first.Hidden(slot)[0] == 0 {
-				t.Fatalf("%d collections: state %v became %v", collections, first.Hidden(slot), second.Hidden(slot))
+				t.Fatalf("%d rollouts: state %v became %v", rollouts, first.Hidden(slot), second.Hidden(slot))
 			}
 		}
 	}
 }
 
-func TestAReplayWithoutRoomForTwoChunksIsRefused(t *testing.T) {
+func TestReplayOfLessThanTwoChunksIsRefused(t *testing.T) {
 	p, err := NewReplay(replaySpec(), 25, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.KeepHidden(2, 7) == nil {
-		t.Error("12 steps hold two chunks of 7")
+		t.Error("12 steps are accepted for chunks of 7")
 	}
 	if err := p.KeepHidden(1<<20, 2); err == nil {
-		t.Error("states beyond the limit are accepted")
+		t.Error("policy states beyond the limit are accepted")
 	}
 }

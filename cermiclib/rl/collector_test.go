@@ -12,8 +12,8 @@ import (
 	"cermic/envs"
 )
 
-// Two rollouts, together longer than an episode: what is seen and done, and where episodes begin and end.
-func TestACollectorPlaysOnFromRolloutToRollout(t *testing.T) {
+// Two rollouts, together longer than an episode, have the right observations, actions and episode boundaries.
+func TestCollectorContinuesAcrossRollouts(t *testing.T) {
 	env, err := libtest.Rooms{Common: envs.Common{NumEnvs: 2, Reward: envs.Sparse}}.Build(1, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestACollectorPlaysOnFromRolloutToRollout(t *testing.T) {
 			if x.Done(k, 0) {
 				ended++
 				if k+1 < steps && x.IsFirst[(k+1)*s.NumEnvs] == 0 {
-					t.Errorf("no episode begins behind the end at step %d", k)
+					t.Errorf("no episode begins after the end at step %d", k)
 				}
 			}
 		}

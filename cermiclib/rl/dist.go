@@ -9,30 +9,31 @@ import (
 	"cermic/envs/rng"
 )
 
-// Dist is the action distribution of every agent of every environment: a base that a policy computes, of which a share is replaced by
-// another policy that an explorer brings, and of both a share Eps by the uniform distribution over what is allowed.
+// Dist is the action distribution of every agent of every environment: a mixture of the policy's base π, another policy
+// π^x that an explorer provides, and the uniform distribution u over allowed actions.
 //
 //	μ(a|o) = (1 − ε)·( (1 − ρ)·π(a|o) + ρ·π^x(a|o) ) + ε·u(a|o)
 //
-// The base is a masked categorical over Logits, a tanh-squashed Gaussian of Mean and Scale, or, with Greedy, all on the mode.
+// The base is a masked categorical over Logits, a tanh-squashed Gaussian of Mean and Scale, or, if Greedy, the mode
+// alone.
 type Dist struct {
 	Spec        *envs.ActSpec
 	Logits      []float32 // [E,N,K] discrete; utilities where Greedy
 	Mask        []uint8   // [E,N,K] the step's mask, or nil
 	Mean, Scale []float32 // [E,N,D] continuous: u ~ N(Mean, Scale²), action = centre + half·tanh(u)
-	Raw         []float32 // [E,N,D] u of the sampled actions: inverting the squash would lose digits at the box's edge
+	Raw         []float32 // [E,N,D] u of the sampled actions; inverting the squash would lose digits near the bounds
 	Hidden      []float32 // [E,N,C] policy state after this step
 	Importance  []float32 // [E,N] weight of the sampled actions in a policy-gradient loss: see Ratio
 
 	Other []float32 // [E,N,K] logits of π^x, for discrete actions; read while Share is above 0
 	Share float32   // ρ, set by an explorer that has a policy of its own
 
-	Greedy bool    // the base takes its mode: a value learner's
-	Eps    float32 // ε, set by whoever explores: a value learner, an explorer
-	Ratio  Ratio   // how a policy-gradient learner is to see the uniform actions
+	Greedy bool    // the base is its mode, for value learners
+	Eps    float32 // ε, set by a value learner or an explorer
+	Ratio  Ratio   // importance ratio that a policy-gradient learner uses
 }
 
-// NewDist makes the buffers for spec; hidden is C.
+// NewDist allocates the buffers for spec; hidden is C.
 func NewDist(s *envs.Spec, hidden int) *Dist {
 	rows := s.NumEnvs * s.Agents
 	d := &Dist{Spec: &s.Act, Hidden: make([]float32, rows*hidden), Importance: make([]float32, rows)}
@@ -45,8 +46,8 @@ func NewDist(s *envs.Spec, hidden int) *Dist {
 	return d
 }
 
-// Sample draws the action of row from its stream r, writes it into act and returns its log-probability, or log-density in
-// physical units: of the mixture, or of the base alone if Ratio says so.
+// Sample draws the action of row from its stream r and writes it into act. It returns the log-probability, or the
+// log-density in physical units: of the mixture, or only of the base, as Ratio selects.
 func (d *Dist) Sample(row int, r *rng.Rand, act *envs.Actions) float32 {
 	switch {
 	case d.Eps > 0 && r.Float64() < float64(d.Eps):
@@ -72,7 +73,7 @@ func (d *Dist) Sample(row int, r *rng.Rand, act *envs.Actions) float32 {
 	return float32(mixture)
 }
 
-// Draw samples the action of row from the base alone, without what an explorer mixes in.
+// Draw samples the action of row from the base alone.
 func (d *Dist) Draw(row int, r *rng.Rand, act *envs.Actions) {
 	if d.Greedy {
 		d.Mode(row, act)
@@ -91,7 +92,7 @@ func (d *Dist) Draw(row int, r *rng.Rand, act *envs.Actions) {
 	}
 }
 
-// logBase is the base's log-probability of the action of row in act.
+// logBase is the base's log-probability of row's action in act.
 func (d *Dist) logBase(row int, act *envs.Actions) float64 {
 	if d.Spec.Choices > 0 {
 		if !d.Greedy {
@@ -112,8 +113,8 @@ func (d *Dist) logBase(row int, act *envs.Actions) float64 {
 	return logp
 }
 
-// Mode writes the deterministic action of row into act: the likeliest choice, or the squashed mean (torchrl's
-// "deterministic sample"). Eps plays no part.
+// Mode writes the deterministic action of row into act: the most likely choice, or the squashed mean (torchrl's
+// "deterministic sample"). It ignores Eps.
 func (d *Dist) Mode(row int, act *envs.Actions) {
 	if d.Spec.Choices > 0 {
 		act.Discrete[row] = int32(d.best(row))
@@ -125,7 +126,8 @@ func (d *Dist) Mode(row int, act *envs.Actions) {
 	}
 }
 
-// best is the allowed choice of row with the greatest logit; of equals, the first. It is 0 if none is allowed, as may be behind the end of an episode.
+// best is the first of row's allowed choices with the largest logit. It is 0 if none is allowed, which can happen after
+// the end of an episode.
 func (d *Dist) best(row int) int {
 	best := -1
 	for k := range d.Spec.Choices {
@@ -140,19 +142,11 @@ func (d *Dist) allowed(row, k int) bool {
 	return d.Mask == nil || d.Mask[row*d.Spec.Choices+k] != 0
 }
 
-// categorical inverts the distribution function of logits [E,N,K] over the allowed choices of row, summed in index order.
+// categorical draws from the softmax of logits [E,N,K] over row's allowed choices, by inversion in index order.
 func (d *Dist) categorical(logits []float32, row int, r *rng.Rand) int {
-	k := d.Spec.Choices
-	top := d.top(logits, row)
-	logits = logits[row*k : (row+1)*k]
-	total := 0.0
-	for i, l := range logits {
-		if d.allowed(row, i) {
-			total += math.Exp(float64(l) - top)
-		}
-	}
+	top, total := d.softmaxScale(logits, row)
 	at, last := r.Float64()*total, 0
-	for i, l := range logits {
+	for i, l := range logits[row*d.Spec.Choices : (row+1)*d.Spec.Choices] {
 		if !d.allowed(row, i) {
 			continue
 		}
@@ -164,27 +158,29 @@ func (d *Dist) categorical(logits []float32, row int, r *rng.Rand) int {
 	return last
 }
 
-func (d *Dist) top(logits []float32, row int) float64 {
-	top := math.Inf(-1)
-	for i, l := range logits[row*d.Spec.Choices : (row+1)*d.Spec.Choices] {
+// softmaxScale returns the largest of row's allowed logits and Σ exp(logit − largest), summed in index order.
+func (d *Dist) softmaxScale(logits []float32, row int) (largest, total float64) {
+	logits = logits[row*d.Spec.Choices : (row+1)*d.Spec.Choices]
+	largest = math.Inf(-1)
+	for i, l := range logits {
 		if d.allowed(row, i) {
-			top = max(top, float64(l))
+			largest = max(largest, float64(l))
 		}
 	}
-	return top
+	for i, l := range logits {
+		if d.allowed(row, i) {
+			total += math.Exp(float64(l) - largest)
+		}
+	}
+	return largest, total
 }
 
 func (d *Dist) logProbOf(logits []float32, row, choice int) float64 {
-	top, total := d.top(logits, row), 0.0
-	for i, l := range logits[row*d.Spec.Choices : (row+1)*d.Spec.Choices] {
-		if d.allowed(row, i) {
-			total += math.Exp(float64(l) - top)
-		}
-	}
+	top, total := d.softmaxScale(logits, row)
 	return float64(logits[row*d.Spec.Choices+choice]) - top - math.Log(total)
 }
 
-// tanhMax keeps a squashed action off the edge of its box, where its density is not defined: torchrl clamps at 1 - 1e-6 too.
+// tanhMax keeps squashed actions inside their bounds, where the density is finite; torchrl also clamps at 1 - 1e-6.
 const tanhMax = 1 - 1e-6
 
 // squash maps u to the box: centre + half·tanh(u).

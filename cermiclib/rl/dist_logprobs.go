@@ -4,11 +4,11 @@ package rl
 
 import "math"
 
-// logProbFloor stands for the logarithm of probabilities below it, that of a greedy policy's other actions among them.
+// logProbFloor is the lower bound of LogProbs, which a greedy policy's other actions would fall below.
 const logProbFloor = -20
 
-// LogProbs writes the log-probability that each discrete action of each row has under the whole mixture μ into dst [E,N,K], at least
-// -20, also for forbidden actions.
+// LogProbs writes the log-probabilities of all discrete actions under the mixture μ into dst [E,N,K]. All are at least
+// -20, those of forbidden actions included.
 func (d *Dist) LogProbs(dst []float32) {
 	k := d.Spec.Choices
 	for row := range len(dst) / k {
@@ -40,20 +40,9 @@ func (d *Dist) LogProbs(dst []float32) {
 	}
 }
 
-// probs returns the masked softmax of logits [E,N,K] in a row.
+// probs returns row's masked softmax of logits [E,N,K].
 func (d *Dist) probs(logits []float32, row int) func(choice int) float64 {
-	k := d.Spec.Choices
-	logits = logits[row*k : (row+1)*k]
-	top, total := math.Inf(-1), 0.0
-	for i, l := range logits {
-		if d.allowed(row, i) {
-			top = max(top, float64(l))
-		}
-	}
-	for i, l := range logits {
-		if d.allowed(row, i) {
-			total += math.Exp(float64(l) - top)
-		}
-	}
+	top, total := d.softmaxScale(logits, row)
+	logits = logits[row*d.Spec.Choices:]
 	return func(choice int) float64 { return math.Exp(float64(logits[choice])-top) / total }
 }

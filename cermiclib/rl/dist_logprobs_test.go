@@ -9,8 +9,9 @@ import (
 	"cermic/envs"
 )
 
-// TestLogProbsAreThoseThatSampleReturns: of a mixture of three parts with a forbidden action, and of a greedy policy with ε = 0.3.
-func TestLogProbsAreThoseThatSampleReturns(t *testing.T) {
+// LogProbs agrees with Sample for a mixture of three distributions with a forbidden action, and for a greedy policy
+// with ε = 0.3.
+func TestLogProbsAgreeWithSample(t *testing.T) {
 	s := &envs.Spec{NumEnvs: 1, Agents: 2, Act: envs.ActSpec{Choices: 3}}
 	d := NewDist(s, 0)
 	copy(d.Logits, []float32{0.5, -1, 2, 0, 3, 1})

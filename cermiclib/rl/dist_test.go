@@ -10,7 +10,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// oneRow makes a distribution of one agent in one environment.
+// oneRow returns a distribution of one agent in one environment.
 func oneRow(a envs.ActSpec) (*Dist, *envs.Actions) {
 	s := &envs.Spec{NumEnvs: 1, Agents: 1, Obs: []int{1}, Act: a}
 	return NewDist(s, 0), envs.NewActions(s)
@@ -29,10 +29,10 @@ func TestGaussianLogDensityIsTheSlopeOfItsDistribution(t *testing.T) {
 		a := float64(act.Continuous[0])
 		const h = 1e-4
 		if a-h < -0.49 || a+h > 1.49 {
-			continue // the difference quotient is poor at the box's edge
+			continue // the difference quotient is inaccurate near the bounds
 		}
 		density := (cdf(a+h) - cdf(a-h)) / (2 * h)
-		// central difference: error of order h² times the third derivative, well below 1e-3 here
+		// Central difference: the error, h² times the third derivative, is well below 1e-3 here.
 		if math.Abs(math.Exp(logp)-density) > 1e-3*density+1e-4 {
 			t.Fatalf("action %g: density %g, want %g", a, math.Exp(logp), density)
 		}
@@ -49,7 +49,7 @@ func TestGaussianStaysInsideItsBoxAndItsModeIsTheSquashedMean(t *testing.T) {
 			t.Fatalf("log-density %g at %v", logp, act.Continuous)
 		}
 		if act.Continuous[0] >= 1 || act.Continuous[0] <= -1 || act.Continuous[1] >= 4 || act.Continuous[1] <= 0 {
-			t.Fatalf("action %v outside its box", act.Continuous)
+			t.Fatalf("action %v is out of bounds", act.Continuous)
 		}
 	}
 	d.Mode(0, act)
@@ -58,7 +58,7 @@ func TestGaussianStaysInsideItsBoxAndItsModeIsTheSquashedMean(t *testing.T) {
 	}
 }
 
-// checkFrequencies draws from a distribution over choices and holds frequencies and log-probabilities to want.
+// checkFrequencies samples from a distribution over choices and compares frequencies and log-probabilities with want.
 func checkFrequencies(t *testing.T, d *Dist, act *envs.Actions, want []float64, r *rng.Rand) {
 	t.Helper()
 	count := make([]float64, len(want))
@@ -72,7 +72,7 @@ func checkFrequencies(t *testing.T, d *Dist, act *envs.Actions, want []float64, 
 		}
 	}
 	for k := range want {
-		// five standard errors of a proportion
+		// Five standard errors of a proportion.
 		if math.Abs(count[k]/n-want[k]) > 5*math.Sqrt(want[k]*(1-want[k])/n) {
 			t.Errorf("choice %d drawn with frequency %g, want %g", k, count[k]/n, want[k])
 		}
@@ -87,7 +87,7 @@ func TestCategoricalFollowsItsProbabilitiesAndMask(t *testing.T) {
 	want := []float64{math.Exp(1) / total, 0, 1 / total, math.Exp(2) / total}
 	checkFrequencies(t, d, act, want, rng.New(3, "categorical"))
 	if d.Mode(0, act); act.Discrete[0] != 3 {
-		t.Errorf("mode is %d, want 3: the likeliest of the allowed choices", act.Discrete[0])
+		t.Errorf("mode is %d, want 3, the most likely allowed choice", act.Discrete[0])
 	}
 }
 
@@ -101,8 +101,9 @@ func TestSamplingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Behind the end of an episode a game may allow nothing: an evaluation that goes on for its other copies needs an action all the same.
-func TestWhereNothingIsAllowedTheFirstChoiceIsTaken(t *testing.T) {
+// After the end of an episode a game may allow no action, but an evaluation of other environments continues and needs
+// one.
+func TestFirstChoiceIsTakenIfNoneIsAllowed(t *testing.T) {
 	d, act := oneRow(envs.ActSpec{Choices: 3})
 	d.Logits[1], d.Mask = 5, make([]uint8, 3)
 	r := rng.New(1, "nothing allowed")
@@ -111,6 +112,6 @@ func TestWhereNothingIsAllowedTheFirstChoiceIsTaken(t *testing.T) {
 		t.Errorf("sampled %d, want 0", got)
 	}
 	if got := d.best(0); got != 0 {
-		t.Errorf("the best is %d, want 0", got)
+		t.Errorf("mode is %d, want 0", got)
 	}
 }

@@ -2,14 +2,15 @@
 
 package rl
 
-// Advantages computes generalised advantage estimates and value targets of every agent (Schulman et al. 2016), backwards:
+// Advantages computes generalised advantage estimates and value targets of every agent (Schulman et al. 2016),
+// backwards:
 //
 //	δ_t = r_t + γ·(1 − terminated_t)·V(s_{t+1}) − V(s_t)
 //	Â_t = δ_t + γλ·(1 − done_t)·Â_{t+1}          R̂_t = Â_t + V(s_t)
 //
-// value is V of what the agents saw, [T+1,E], or of each agent, [T+1,E,N]; last, [T,E] or [T,E,N], is V at the true end of an
-// episode and read only there. A time limit counts as termination unless bootstrap is set: that is what BenchMARL's environment wrappers do. The
-// cut at the end of the rollout always bootstraps. reward, adv and target are [T,E,N].
+// value holds V of each observed step, [T+1,E], or of each agent, [T+1,E,N]. last, [T,E] or [T,E,N], holds V at the
+// true end of an episode and is read only there. A time limit counts as termination unless bootstrap is set, as in
+// BenchMARL's environment wrappers. The end of the rollout always bootstraps. reward, adv and target are [T,E,N].
 func (x *Rollout) Advantages(adv, target, reward, value, last []float32, gamma, lambda float32, bootstrap bool) {
 	each := len(value) / ((x.T + 1) * x.E) // values of a frame
 	for c := range x.E {
@@ -32,11 +33,11 @@ func (x *Rollout) Advantages(adv, target, reward, value, last []float32, gamma, 
 	}
 }
 
-// EarnedByDead replaces V of what dead agents see, which no loss trains, by what the rollout shows that they still earn:
+// EarnedByDead replaces V of dead agents, which no loss trains, with the rewards that they still receive:
 //
 //	V(s_t) = r_t + γ·(1 − done_t)·V(s_{t+1})
 //
-// and by 0 where the rollout is cut. value is [T+1,E,N], reward and last are [T,E,N], as for Advantages.
+// V is 0 at the end of the rollout. value is [T+1,E,N], reward and last are [T,E,N], as for Advantages.
 func (x *Rollout) EarnedByDead(reward, value, last []float32, gamma float32) {
 	step := x.E * x.N
 	for row := len(value) - 1; row >= 0; row-- {

@@ -13,10 +13,11 @@ import (
 
 // spec is a small task: 2 environments, 2 agents, 3 observations, 6 state values.
 func spec() *envs.Spec {
-	return &envs.Spec{NumEnvs: 2, Agents: 2, Obs: []int{3}, State: 6, Act: envs.ActSpec{Dim: 2, Low: []float32{-1, -2}, High: []float32{1, 2}}}
+	return &envs.Spec{NumEnvs: 2, Agents: 2, Obs: []int{3}, State: 6,
+		Act: envs.ActSpec{Dim: 2, Low: []float32{-1, -2}, High: []float32{1, 2}}}
 }
 
-// TestAdvantagesByHand follows 5 steps of one environment with an ending after the third, computed by hand with γ = 0.5, λ = 0.5:
+// Five steps of one environment whose episode ends after the third, computed by hand with γ = 0.5, λ = 0.5:
 //
 //	V = 1 2 3 4 5 | 6, r = 1 0 2 -1 3, done after t = 2
 //	δ4 = 3 + 0.5·6 − 5 = 1        Â4 = 1
@@ -30,7 +31,7 @@ func TestAdvantagesByHand(t *testing.T) {
 	reward := []float32{1, 0, 2, -1, 3}
 	last := []float32{0, 0, 8, 0, 0}
 	want := []float32{0.8125, -0.75, -1, -2.25, 1}
-	// With a bootstrap through a time limit, δ2 = 2 + 0.5·8 − 3 = 3: Â2 = 3, Â1 = −0.5 + 0.75 = 0.25, Â0 = 1 + 0.0625.
+	// With bootstrapping at a time limit δ2 = 2 + 0.5·8 − 3 = 3. So Â2 = 3, Â1 = −0.5 + 0.75 = 0.25, Â0 = 1 + 0.0625.
 	boot := []float32{1.0625, 0.25, 3, -2.25, 1}
 	for _, c := range []struct {
 		name                  string
@@ -50,13 +51,14 @@ func TestAdvantagesByHand(t *testing.T) {
 		x.Advantages(adv, target, reward, value, last, 0.5, 0.5, c.bootstrap)
 		for k := range adv {
 			if adv[k] != c.want[k] || target[k] != c.want[k]+value[k] {
-				t.Errorf("%s, step %d: advantage %g, target %g, want %g, %g", c.name, k, adv[k], target[k], c.want[k], c.want[k]+value[k])
+				t.Errorf("%s, step %d: advantage %g, target %g, want %g, %g",
+					c.name, k, adv[k], target[k], c.want[k], c.want[k]+value[k])
 			}
 		}
 	}
 }
 
-// TestAdvantagesAreTheDirectSum compares the recursion with Σ (γλ)^l δ_{t+l}, cut at episode ends, in float64.
+// The recursion equals Σ (γλ)^l δ_{t+l}, cut at episode ends, in float64.
 func TestAdvantagesAreTheDirectSum(t *testing.T) {
 	const steps, gamma, lambda = 40, 0.97, 0.8
 	s, r := spec(), rng.New(1, "gae")
@@ -89,9 +91,9 @@ func TestAdvantagesAreTheDirectSum(t *testing.T) {
 						break
 					}
 				}
-				// float32 recursion over up to 40 terms of order 1
+				// A float32 recursion over up to 40 terms of order 1.
 				if got := float64(adv[(t0*2+c)*2+i]); math.Abs(got-sum) > 1e-5 {
-					t.Fatalf("step %d, copy %d, agent %d: %g, want %g", t0, c, i, got, sum)
+					t.Fatalf("step %d, environment %d, agent %d: %g, want %g", t0, c, i, got, sum)
 				}
 			}
 		}
@@ -134,7 +136,7 @@ func TestNextObservationIsTheTrueLastOneAcrossAnEnd(t *testing.T) {
 	}
 	x.Clear()
 	if x.NextRow(6)[0] >= 50 {
-		t.Error("Clear kept the last observation of the previous collection")
+		t.Error("Clear keeps a last observation of the previous rollout")
 	}
 }
 
@@ -161,10 +163,11 @@ func TestActionVectorIsOneHotOrScaledToTheBox(t *testing.T) {
 	}
 }
 
-// One agent, γ = 1/2, dead at steps 1, 2 and 4 and at the cut; step 2 ends an episode at its time limit.
+// One agent with γ = 1/2 is dead at steps 1, 2 and 4 and at the end of the rollout. Step 2 ends an episode at its time
+// limit. V of the steps 0 and 3, in which it is alive, does not change:
 //
-//	r = 1 2 3 4 5: V4 = 5 + 0.5·0, V2 = 3, V1 = 2 + 0.5·3; V of the living steps 0 and 3 stays
-func TestTheDeadAreWorthWhatTheyStillEarn(t *testing.T) {
+//	r = 1 2 3 4 5: V4 = 5 + 0.5·0, V2 = 3, V1 = 2 + 0.5·3
+func TestValueOfDeadAgentsIsTheirReturn(t *testing.T) {
 	x := NewRollout(&envs.Spec{NumEnvs: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}, 5, 0)
 	x.Alive[0], x.Alive[3], x.Truncated[2] = 1, 1, 1
 	value, last := []float32{70, 71, 72, 73, 74, 75}, []float32{90, 91, 92, 93, 94}
@@ -173,6 +176,6 @@ func TestTheDeadAreWorthWhatTheyStillEarn(t *testing.T) {
 		t.Errorf("V is %v, want %v", value, want)
 	}
 	if last[2] != 0 || last[3] != 93 {
-		t.Errorf("V at the true ends is %v: that of the dead at a time limit is as little trained", last)
+		t.Errorf("V at the true ends is %v, want 0 for the agent that is dead at the time limit", last)
 	}
 }

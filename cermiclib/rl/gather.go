@@ -4,34 +4,38 @@ package rl
 
 import "cermic/envs"
 
-// Gather writes what all agents see as networks read it, [E·N,I] with I = Spec.InLen(): the numbers, then the cells.
+// Gather writes the network inputs of all agents, observations then cells, into dst [E·N,I] with I = Spec.InLen().
 func (in *Obs) Gather(dst []float32, s *envs.Spec) { gather(dst, s, in.Obs, in.Cells) }
 
-// Gather writes what the agent of an agent step sees, as networks read it, into dst [I].
+// Gather writes the network input of an agent step into dst [I].
 func (x *Rollout) Gather(dst []float32, row int) { x.GatherFrom(dst[:x.Spec.InLen()], row) }
 
-// GatherFrom is Gather for as many successive agent steps, from row on, as dst has room for; those of row T may be among them.
+// GatherFrom is Gather for consecutive agent steps from row, as many as fit into dst. Rows of time step T are allowed.
 func (x *Rollout) GatherFrom(dst []float32, row int) {
 	o, h, n := x.Spec.ObsLen(), x.Spec.CellLen(), len(dst)/x.Spec.InLen()
 	gather(dst, x.Spec, x.Obs[row*o:(row+n)*o], x.Cells[row*h:(row+n)*h])
 }
 
-// GatherNext writes the true next observation of an agent step, also across the end of an episode, into dst [I].
+// GatherNext writes the true next observation of an agent step, also at the end of an episode, into dst [I].
 func (x *Rollout) GatherNext(dst []float32, row int) {
 	obs, cells := x.nextFrame(row / x.N)
 	o, h, i := x.Spec.ObsLen(), x.Spec.CellLen(), row%x.N
 	gather(dst[:o+h], x.Spec, obs[i*o:(i+1)*o], cells[i*h:(i+1)*h])
 }
 
-// nextFrame returns the true next observations after frame = t·E + c, also across the end of an episode: obs [N,O] and cells
+// nextFrame returns the true next observations of frame = t·E + c, also at the end of an episode: obs [N,O] and cells
 // [N,H,W].
 func (x *Rollout) nextFrame(frame int) (obs []float32, cells []uint16) {
-	o, h, at := x.N*x.Spec.ObsLen(), x.N*x.Spec.CellLen(), frame+x.E
-	obs, cells = x.Obs, x.Cells
+	return afterFrame(x, frame, x.Obs, x.last.obs, x.N*x.Spec.ObsLen()),
+		afterFrame(x, frame, x.Cells, x.last.cells, x.N*x.Spec.CellLen())
+}
+
+// afterFrame returns the values of the true next step of a frame, from the rollout's rows or from the finals'.
+func afterFrame[T any](x *Rollout, frame int, rows, finals []T, width int) []T {
 	if k := int(x.last.index[frame]); k >= 0 {
-		at, obs, cells = k, x.last.obs, x.last.cells
+		return row(finals, k, width)
 	}
-	return obs[at*o : (at+1)*o], cells[at*h : (at+1)*h]
+	return row(rows, frame+x.E, width)
 }
 
 // Next gathers the true next observations of rows into dst [len(rows), I].
@@ -42,7 +46,7 @@ func (x *Rollout) Next(dst []float32, rows []int32) {
 	}
 }
 
-// gather writes observations obs [B,O] and cells [B,H,W] side by side into dst [B,I].
+// gather writes observations obs [B,O] and cells [B,H,W] next to each other into dst [B,I].
 func gather(dst []float32, s *envs.Spec, obs []float32, cells []uint16) {
 	o, h := s.ObsLen(), s.CellLen()
 	if h == 0 {

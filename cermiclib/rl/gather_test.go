@@ -12,7 +12,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// cellStory plays two copies of a task of two agents, whose numbers and cells all differ, in a rollout with ends in it.
+// cellStory collects a rollout of two environments and two agents with unique observations and cells, in which episodes
+// end.
 func cellStory(t *testing.T) *Rollout {
 	t.Helper()
 	s := &envs.Spec{Name: "cells", NumEnvs: 2, Agents: 2, Obs: []int{2, 3}, Scalars: 2, Act: envs.ActSpec{Choices: 4}}
@@ -34,12 +35,12 @@ func cellStory(t *testing.T) *Rollout {
 	for k := range x.T {
 		x.Observe(k, step)
 		for c := range x.E {
-			show(c) // the step
+			show(c) // step
 			if r.Float64() < 0.3 {
 				ends++
 				x.Terminated[k*x.E+c] = 1
 				x.End(k, c, step)
-				show(c) // the reset
+				show(c) // reset
 			}
 		}
 	}
@@ -50,7 +51,7 @@ func cellStory(t *testing.T) *Rollout {
 	return x
 }
 
-func TestCellsAreLookedAtBehindTheNumbers(t *testing.T) {
+func TestGatherAppendsCellsToObservations(t *testing.T) {
 	x := cellStory(t)
 	all := make([]float32, (x.T+1)*x.E*x.N*8)
 	x.GatherFrom(all, 0)
@@ -59,29 +60,30 @@ func TestCellsAreLookedAtBehindTheNumbers(t *testing.T) {
 	for row := range rows {
 		rows[row] = int32(row)
 		x.Gather(one, row)
-		if !slices.Equal(one, all[row*8:(row+1)*8]) || !slices.Equal(one[:2], x.ObsRow(row)) || one[2] != float32(x.Cells[row*6]) || one[7] != float32(x.Cells[row*6+5]) {
-			t.Fatalf("agent step %d is looked at as %v", row, one)
+		if !slices.Equal(one, all[row*8:(row+1)*8]) || !slices.Equal(one[:2], x.ObsRow(row)) ||
+			one[2] != float32(x.Cells[row*6]) || one[7] != float32(x.Cells[row*6+5]) {
+			t.Fatalf("agent step %d is gathered as %v", row, one)
 		}
 	}
 	x.Next(next, rows)
 	for row := range rows {
 		got := next[row*8 : (row+1)*8]
-		// Of an environment, first both agents' two numbers were counted, then both agents' six cells.
+		// An environment counts up both agents' observations, then both agents' cells.
 		if !slices.Equal(got[:2], x.NextRow(row)) || got[2] != -x.NextRow(row)[1]+3+4*float32(row%2) {
-			t.Fatalf("the next of agent step %d is looked at as %v", row, got)
+			t.Fatalf("the next observation of agent step %d is %v", row, got)
 		}
 		if !x.Done(row/x.N/x.E, row/x.N%x.E) && !slices.Equal(got, all[(row+x.E*x.N)*8:(row+x.E*x.N+1)*8]) {
-			t.Fatalf("agent step %d goes on to what is not seen", row)
+			t.Fatalf("the next observation of agent step %d is not the next row", row)
 		}
 	}
 	in := Obs{Obs: x.Obs[:4*2], Cells: x.Cells[:4*6]}
 	frame := make([]float32, 4*8)
 	if in.Gather(frame, x.Spec); !slices.Equal(frame, all[:4*8]) {
-		t.Errorf("acting looks at %v, training at %v", frame, all[:4*8])
+		t.Errorf("Obs.Gather gives %v, Rollout.Gather %v", frame, all[:4*8])
 	}
 }
 
-func TestAReplayOfCellsShowsWhatTheCollectionShowed(t *testing.T) {
+func TestReplayKeepsCells(t *testing.T) {
 	x := cellStory(t)
 	p, err := NewReplay(x.Spec, x.T*x.E, 1<<20)
 	if err != nil {
@@ -94,27 +96,29 @@ func TestAReplayOfCellsShowsWhatTheCollectionShowed(t *testing.T) {
 	for frame := range x.T * x.E {
 		p.Gather(got, int32(frame))
 		if x.GatherFrom(want, frame*x.N); !slices.Equal(got, want) {
-			t.Fatalf("frame %d is kept as %v, was %v", frame, got, want)
+			t.Fatalf("frame %d is %v, want %v", frame, got, want)
 		}
 		p.GatherNext(got, int32(frame))
 		if x.Next(want, []int32{int32(frame * 2), int32(frame*2 + 1)}); !slices.Equal(got, want) {
-			t.Fatalf("what followed frame %d is kept as %v, was %v", frame, got, want)
+			t.Fatalf("the frame after %d is %v, want %v", frame, got, want)
 		}
 	}
 	vectors := *x.Spec
 	vectors.Obs, vectors.Scalars = []int{8}, 0
 	q, err := NewReplay(&vectors, x.T*x.E, 1<<20)
 	if err != nil || q.size(0)-p.size(0) != float64(p.rows*2*2*6*2) {
-		t.Errorf("cells take %g bytes, the same as float32 %g (%v): want two bytes less for each cell", p.size(0), q.size(0), err)
+		t.Errorf("cells take %g bytes, the same as float32 %g (%v): want two bytes less for each cell",
+			p.size(0), q.size(0), err)
 	}
 }
 
-func TestACollectionBeyondTheMachineIsRefusedWithItsSize(t *testing.T) {
+func TestRolloutBeyondTheMachineIsRefusedWithItsSize(t *testing.T) {
 	real := machineMemory
 	defer func() { machineMemory = real }()
 	machineMemory = func() int64 { return 100_000_000 }
-	s := &envs.Spec{Name: "cells", NumEnvs: 60, Agents: 7, Obs: []int{11, 11}, Scalars: 3, State: 21, Act: envs.ActSpec{Choices: 9}}
-	// 36,000 frames of 7 agents, each 12 + 242 + 1 bytes seen and 28 kept, and 84 + 11 a frame: about 74 MB.
+	s := &envs.Spec{Name: "cells", NumEnvs: 60, Agents: 7, Obs: []int{11, 11}, Scalars: 3, State: 21,
+		Act: envs.ActSpec{Choices: 9}}
+	// 36,000 frames: 12 + 242 + 1 observed and 28 stored bytes per agent and step, 84 + 11 per frame; about 74 MB.
 	if size := rolloutSize(s, 600, 0); math.Abs(size/36000-(7*(255+28)+84+11)) > 5 {
 		t.Errorf("36,000 frames take %g bytes", size)
 	}
@@ -122,10 +126,11 @@ func TestACollectionBeyondTheMachineIsRefusedWithItsSize(t *testing.T) {
 		t.Error(err)
 	}
 	err := Fits(s, 6000, 0)
-	if err == nil || !strings.Contains(err.Error(), "0.75 GB of memory, more than the 0.10 GB of this machine: collect fewer frames") {
+	if want := "0.75 GB, more than the 0.10 GB of this machine: collect fewer frames"; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}
-	if Fits(s, math.MaxInt/60, 0) == nil { // an integer of bytes would overflow
-		t.Error("a collection of all the frames that an integer counts is accepted")
+	if Fits(s, math.MaxInt/60, 0) == nil { // the number of bytes overflows an integer
+		t.Error("a rollout of math.MaxInt frames is accepted")
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// machineMemory is the number of bytes of memory that this process may have, 0 if it is not known: the machine's, or what its
-// container, a limit of address space (ulimit -v) or Go's own (GOMEMLIMIT) leaves of that. It is asked once.
+// machineMemory is the number of bytes available to this process, 0 if unknown. It is the least of the machine's memory
+// and the limits of the container, the address space (ulimit -v) and Go (GOMEMLIMIT), read once.
 var machineMemory = sync.OnceValue(func() int64 {
 	var info syscall.Sysinfo_t
 	if syscall.Sysinfo(&info) != nil {

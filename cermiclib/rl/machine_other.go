@@ -4,5 +4,5 @@
 
 package rl
 
-// machineMemory is the number of bytes of memory that this machine has, 0 if it is not known.
+// machineMemory is the number of bytes available to this process, 0 since it is unknown here.
 var machineMemory = func() int64 { return 0 }

@@ -9,18 +9,18 @@ import (
 	"cermic/envs/rng"
 )
 
-// Ratio says what a policy-gradient learner does about the actions it is trained on that are not its own: which log-probability is
-// noted, and which the learner compares with it.
+// Ratio selects the importance ratio of a policy-gradient loss on actions of the mixture: which log-probability is
+// stored, and what the learner compares with it.
 type Ratio uint8
 
-// The ratios w of a policy-gradient loss.
+// Importance ratios.
 const (
-	RatioMixture Ratio = iota // μ_new/μ_old: the surrogate of the ε-soft policy; w starts at 1
-	RatioTarget               // π_new/μ_old: that of π itself, as Importance = π_old/μ_old times π_new/π_old
-	RatioNaive                // π_new/π_old: as if every action were the policy's own
+	RatioMixture Ratio = iota // μ_new/μ_old: surrogate of the ε-soft policy; initially 1
+	RatioTarget               // π_new/μ_old: surrogate of π; Importance = π_old/μ_old times π_new/π_old
+	RatioNaive                // π_new/π_old: treats every action as the policy's own
 )
 
-// uniform samples from the allowed choices, or from the box.
+// uniform samples from the allowed choices, or within the bounds.
 func (d *Dist) uniform(row int, r *rng.Rand, act *envs.Actions) {
 	if d.Spec.Choices > 0 {
 		at := r.IntN(d.numAllowed(row))
@@ -43,7 +43,7 @@ func (d *Dist) uniform(row int, r *rng.Rand, act *envs.Actions) {
 	}
 }
 
-// logMixture is log μ of the action of row in act, whose log π is base.
+// logMixture is log μ of row's action in act; base is its log π.
 func (d *Dist) logMixture(row int, base float64, act *envs.Actions) float64 {
 	if share := float64(d.Share); share > 0 {
 		other := d.logProbOf(d.Other, row, int(act.Discrete[row]))
@@ -55,13 +55,13 @@ func (d *Dist) logMixture(row int, base float64, act *envs.Actions) float64 {
 	return base
 }
 
-// logSum is log(exp a + exp b), of which one may be -Inf.
+// logSum is log(exp a + exp b); one of them may be -Inf.
 func logSum(a, b float64) float64 {
 	top := max(a, b)
 	return top + math.Log(math.Exp(a-top)+math.Exp(b-top))
 }
 
-// logUniform is log u, the same for every allowed action of row.
+// logUniform is log u, equal for all of row's allowed actions.
 func (d *Dist) logUniform(row int) float64 {
 	if d.Spec.Choices > 0 {
 		return -math.Log(float64(d.numAllowed(row)))
@@ -83,7 +83,7 @@ func (d *Dist) numAllowed(row int) int {
 	return n
 }
 
-// Anneal goes from one value to another in a straight line over the first frames, and stays there.
+// Anneal interpolates linearly from one value to another over the given frames and is constant afterwards.
 func Anneal(from, to float64, done, frames int) float64 {
 	if done >= frames {
 		return to

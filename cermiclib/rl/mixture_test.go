@@ -4,13 +4,14 @@ package rl
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"cermic/envs"
 	"cermic/envs/rng"
 )
 
-// box is a squashed Gaussian in two dimensions with a share of uniform actions.
+// box returns a two-dimensional squashed Gaussian with a share of uniform actions.
 func box(eps float32) (*Dist, *envs.Actions) {
 	d, act := oneRow(envs.ActSpec{Dim: 2, Low: []float32{-1, 0}, High: []float32{1, 4}})
 	copy(d.Mean, []float32{0.3, -0.6})
@@ -41,13 +42,14 @@ func TestMixtureDensityIntegratesToOne(t *testing.T) {
 	sum := 0.0
 	for i := range n {
 		for j := range n {
-			// Midpoints of cells; the density is bounded, since the Gaussian's tails outrun the squash at these scales.
+			// Midpoints of cells. The density is bounded: at these scales the Gaussian's tails fall faster than the
+			// squash's slope.
 			x, y := (float64(i)+0.5)/n*2-1, (float64(j)+0.5)/n*2-1
 			d.Raw[0], d.Raw[1] = float32(math.Atanh(x)), float32(math.Atanh(y))
 			sum += math.Exp(d.logMixture(0, d.logBase(0, act), act)) * (2.0 / n) * (4.0 / n)
 		}
 	}
-	// The midpoint rule with cells of 1/400 of the box.
+	// Midpoint rule with 400 cells per axis.
 	if math.Abs(sum-1) > 1e-3 {
 		t.Errorf("the density integrates to %g", sum)
 	}
@@ -57,17 +59,17 @@ func TestEpsilonGreedySamplesAsItsProbabilitiesSay(t *testing.T) {
 	d, act := oneRow(envs.ActSpec{Choices: 4})
 	copy(d.Logits, []float32{1, 9, 0, 2})
 	d.Mask, d.Eps, d.Greedy = []uint8{1, 0, 1, 1}, 0.3, true
-	want := []float64{0.1, 0, 0.1, 0.8} // 0.3 in three equal parts, the rest on the best allowed choice
+	want := []float64{0.1, 0, 0.1, 0.8} // ε in three equal parts, the rest on the best allowed choice
 	checkFrequencies(t, d, act, want, rng.New(1, "eps"))
 }
 
-// TestAnotherPolicyTakesItsShareOfTheActions beside a greedy base and uniform choices, over three of four choices.
-func TestAnotherPolicyTakesItsShareOfTheActions(t *testing.T) {
+// π^x has its share beside a greedy base and uniform actions, with three of four choices allowed.
+func TestExplorerPolicyHasItsShareOfTheActions(t *testing.T) {
 	d, act := oneRow(envs.ActSpec{Choices: 4})
 	copy(d.Logits, []float32{1, 9, 0, 2})
 	d.Other = []float32{0, 5, float32(math.Log(3)), float32(math.Log(4))} // allowed: 1/8, 3/8, 1/2
 	d.Mask, d.Eps, d.Share = []uint8{1, 0, 1, 1}, 0.3, 0.4
-	// 0.1 each; 0.7·0.4 shared by π^x; 0.7·0.6 on the best allowed choice.
+	// 0.1 each; 0.7·0.4 from π^x; 0.7·0.6 on the best allowed choice.
 	greedy := []float64{0.1 + 0.28/8, 0, 0.1 + 0.28*3/8, 0.1 + 0.28/2 + 0.42}
 	d.Greedy = true
 	checkFrequencies(t, d, act, greedy, rng.New(1, "share"))
@@ -76,7 +78,7 @@ func TestAnotherPolicyTakesItsShareOfTheActions(t *testing.T) {
 	checkFrequencies(t, d, act, []float64{0.24 + 0.28/8, 0, 0.24 + 0.28*3/8, 0.24 + 0.28/2}, rng.New(1, "share"))
 }
 
-// TestUniformActionsFillTheBox: with ε = 1 each quarter of each axis gets a quarter of the actions.
+// With ε = 1 each quarter of each axis has a quarter of the actions.
 func TestUniformActionsFillTheBox(t *testing.T) {
 	d, act := box(1)
 	r := rng.New(1, "box")
@@ -85,14 +87,14 @@ func TestUniformActionsFillTheBox(t *testing.T) {
 	for range n {
 		logp := float64(d.Sample(0, r, act))
 		if math.Abs(logp-math.Log(1.0/8)) > 1e-6 {
-			t.Fatalf("log-density %g, want that of a box of 2 by 4", logp)
+			t.Fatalf("log-density %g, want -log 8, the uniform density", logp)
 		}
 		count[0][int(min(max((act.Continuous[0]+1)*2, 0), 3))]++
 		count[1][int(min(max(act.Continuous[1], 0), 3))]++
 	}
 	for axis := range count {
 		for q, c := range count[axis] {
-			// five standard errors of a proportion
+			// Five standard errors of a proportion.
 			if math.Abs(c/n-0.25) > 5*math.Sqrt(0.25*0.75/n) {
 				t.Errorf("axis %d, quarter %d: frequency %g, want 0.25", axis, q, c/n)
 			}
@@ -100,9 +102,8 @@ func TestUniformActionsFillTheBox(t *testing.T) {
 	}
 }
 
-// TestRatiosNoteWhatALearnerIsToCompare: the mixture notes μ; target notes π and its weight π/μ; naive
-// notes π.
-func TestRatiosNoteWhatALearnerIsToCompare(t *testing.T) {
+// Sample returns log μ for RatioMixture, log π with the weight π/μ for RatioTarget, and log π for RatioNaive.
+func TestRatioSelectsTheStoredProbability(t *testing.T) {
 	for ratio, name := range []string{"mixture", "target", "naive"} {
 		d, act := oneRow(envs.ActSpec{Choices: 2})
 		copy(d.Logits, []float32{0, float32(math.Log(3))}) // π = ¼, ¾
@@ -120,7 +121,8 @@ func TestRatiosNoteWhatALearnerIsToCompare(t *testing.T) {
 				weight = pi[k] / mu[k]
 			}
 			if math.Abs(logp-want) > 1e-6 || math.Abs(float64(d.Importance[0])-weight) > 1e-6 {
-				t.Fatalf("%s, choice %d: probability %g with weight %g, want %g with %g", name, k, logp, d.Importance[0], want, weight)
+				t.Fatalf("%s, choice %d: probability %g with weight %g, want %g with %g",
+					name, k, logp, d.Importance[0], want, weight)
 			}
 		}
 	}
@@ -132,7 +134,7 @@ func TestNoEpsilonDrawsTheSameNumbers(t *testing.T) {
 	other.Ratio = RatioTarget
 	a, b := rng.New(1, "same"), rng.New(1, "same")
 	for range 100 {
-		if plain.Sample(0, a, act) != other.Sample(0, b, same) || act.Continuous[0] != same.Continuous[0] || act.Continuous[1] != same.Continuous[1] {
+		if plain.Sample(0, a, act) != other.Sample(0, b, same) || !slices.Equal(act.Continuous, same.Continuous) {
 			t.Fatal("a ratio without ε changed a sample")
 		}
 	}
@@ -141,7 +143,7 @@ func TestNoEpsilonDrawsTheSameNumbers(t *testing.T) {
 	}
 }
 
-func TestAnnealIsAStraightLineThatEnds(t *testing.T) {
+func TestAnnealIsLinearThenConstant(t *testing.T) {
 	for _, c := range []struct {
 		done int
 		want float64

@@ -8,12 +8,12 @@ import (
 	"cermic/envs"
 )
 
-// peerChannel is the length of a peer's channel: 1 if it is visible, else 0; and where it is visible, its relative
-// position in world half sizes.
+// peerChannel is the length of a peer's channel: 1 and its relative position in world half sizes if it is visible, else
+// zeros.
 const peerChannel = 3
 
-// PeerSpec is s with one channel for each peer behind an agent's observation, O + 3·P numbers. A task whose
-// observations show peers by themselves keeps its spec.
+// PeerSpec returns s with a channel for each peer after an agent's observation, O + 3·P numbers. Tasks with
+// observations that show peers keep their spec.
 //
 // paper:detector  each agent type has a dedicated channel in the observation tensor
 func PeerSpec(s *envs.Spec) *envs.Spec {
@@ -25,8 +25,8 @@ func PeerSpec(s *envs.Spec) *envs.Spec {
 	return &out
 }
 
-// WithPeers returns x with observations as s = PeerSpec(x.Spec) describes them, or an error if x holds no labels.
-// All other fields are shared with x; buffer, an earlier result or an empty rollout, lends its memory.
+// WithPeers returns x with observations of s = PeerSpec(x.Spec), or an error if x has no labels. Other fields are
+// shared with x. buffer is an earlier result or an empty rollout, whose memory is reused.
 func (x *Rollout) WithPeers(s *envs.Spec, buffer *Rollout) (*Rollout, error) {
 	if !x.Spec.HidesPeers {
 		return x, nil
@@ -42,8 +42,8 @@ func (x *Rollout) WithPeers(s *envs.Spec, buffer *Rollout) (*Rollout, error) {
 	return buffer, nil
 }
 
-// appendPeers appends to dst, for each of the observations obs [B,O], the observation and the peers' channels made of
-// visible [B,P] and relPos [B,P,2].
+// appendPeers appends each observation of obs [B,O] to dst, followed by the channels of visible [B,P] and relPos
+// [B,P,2].
 func appendPeers(dst []float32, s *envs.Spec, obs []float32, visible []uint8, relPos []float32) []float32 {
 	o, p := s.ObsLen(), s.Peers()
 	for b := range len(obs) / o {

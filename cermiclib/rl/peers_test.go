@@ -10,11 +10,11 @@ import (
 	"cermic/envs"
 )
 
-func TestPeersHaveChannelsBehindTheObservation(t *testing.T) {
+func TestPeerChannelsFollowTheObservation(t *testing.T) {
 	s := &envs.Spec{NumEnvs: 1, Agents: 2, Obs: []int{1}, State: 1, HidesPeers: true, Act: envs.ActSpec{Choices: 2}}
 	x := NewRollout(s, 1, 0)
 	if _, err := x.WithPeers(PeerSpec(s), &Rollout{}); err == nil || !strings.Contains(err.Error(), "KeepLabels") {
-		t.Errorf("a rollout without labels: %v, want a word of KeepLabels", err)
+		t.Errorf("a rollout without labels gives %v, want an error that names KeepLabels", err)
 	}
 	x.KeepLabels()
 	step := envs.NewStep(s)
@@ -35,22 +35,23 @@ func TestPeersHaveChannelsBehindTheObservation(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v.Spec.ObsLen() != 7 || v.Spec.InLen() != 7 || x.Spec.ObsLen() != 1 {
-		t.Fatalf("observations have %d numbers, want one and three of each of two agents; the rollout's own %d", v.Spec.ObsLen(), x.Spec.ObsLen())
+		t.Fatalf("observations have length %d, want 1+3; the original rollout's %d",
+			v.Spec.ObsLen(), x.Spec.ObsLen())
 	}
 	got := make([]float32, 7)
 	for row, want := range [][]float32{{7, 0, 0, 0, 1, .5, -.25}, {8, 0, 0, 0, 0, 0, 0}} {
 		if v.GatherNext(got, row); !slices.Equal(got, want) {
-			t.Errorf("agent %d sees %v last, want %v", row, got, want)
+			t.Errorf("agent %d: last observation %v, want %v", row, got, want)
 		}
 	}
 	if v.Gather(got, 0); !slices.Equal(got, []float32{5, 0, 0, 0, 0, 0, 0}) {
-		t.Errorf("agent 0 sees %v first", got)
+		t.Errorf("agent 0: first observation %v", got)
 	}
 	again, _ := x.WithPeers(spec, v)
 	if v.GatherNext(got, 0); again != v || got[4] != 1 {
-		t.Errorf("a buffer that is used again has %v", got)
+		t.Errorf("a reused buffer has %v", got)
 	}
 	if PeerSpec(spec) != spec {
-		t.Error("peers get channels twice")
+		t.Error("peers have two channels")
 	}
 }

@@ -10,20 +10,20 @@ import (
 	"cermic/envs/rng"
 )
 
-// Replay keeps the transitions of the most recent frames of a discrete task for learners that train on old experience. Each
-// time step is stored once, and the next step of a frame is found one row on; only the true last observations of episodes,
-// which a reset replaces, lie apart.
+// Replay is a ring buffer of the most recent frames of a discrete task, for off-policy learners. Each time step is
+// stored once, since the next step of a frame is the next row. Only the true last observations of episodes are stored
+// separately.
 //
-// A slot names a frame that is kept. It stays valid until the next Add.
+// A slot is the index of a kept frame. It stays valid until the next Add.
 //
-// For learners with a recurrent policy it gives chunks of L successive steps, those that begin at a multiple of L since the start
-// of the run, and keeps the policy's state before each: KeepHidden.
+// For recurrent policies, KeepHidden makes it return chunks of L consecutive steps and store the policy's state before
+// each. Chunks begin at multiples of L since the start of the run.
 type Replay struct {
 	spec       *envs.Spec
 	chunk      int       // L
-	rows       int       // R: time steps in the ring, one more than the frames kept need
-	steps      int       // seen since the start
-	limit      int64     // of bytes, for the settings to keep to
+	rows       int       // R: time steps in the ring, one more than the kept frames need
+	steps      int       // time steps added since the start
+	limit      int64     // in bytes
 	obs        []float32 // [R,E,N,O]; [R,E,N,X] beside cells
 	cells      []uint16  // [R,E,N,H,W] or nil
 	state      []float32 // [R,E,S]
@@ -34,28 +34,30 @@ type Replay struct {
 	bonus      []float32 // [R,E] intrinsic, mean over agents
 	terminated []uint8   // [R,E]
 	truncated  []uint8   // [R,E]
-	end        []int32   // [R,E] position of the true next step in the finals, or -1
-	finals     finals    // of kept frames; n counts the positions ever made
-	free       []int32   // positions of finals that no frame uses any more
-	carryLen   int       // C
-	hidden     []float32 // [chunks,E,N,C] a ring of its own: policy state before each chunk
+	end        []int32   // [R,E] index of the true next step in finals, or -1
+	finals     finals    // last observations of kept frames; n counts all entries
+	free       []int32   // unused entries of finals
+	hiddenLen  int       // C
+	hidden     []float32 // [chunks,E,N,C] ring of the policy states before each chunk
 }
 
-// GB is what memory limits are counted in.
+// GB is the unit of memory limits, in bytes.
 const GB = 1e9
 
-// endsEvery is how many frames are taken to end one episode when memory is counted in advance: about a battle of SMACv2. Where episodes
-// are shorter, a replay grows beyond its limit: no run may end in the middle for what its agents do.
+// endsEvery is the assumed length of an episode, about a battle of SMACv2, for sizes computed in advance. With shorter
+// episodes a replay grows beyond its limit, because no run may abort due to its agents' actions.
 const endsEvery = 50
 
-// NewReplay makes room for frames, rounded down to whole steps of all environments, unless that takes more than limit bytes. Then the
-// error says how many it takes.
+// NewReplay allocates a replay of the given frames, rounded down to whole steps of all environments. If that needs more
+// than limit bytes, it returns an error with the size.
 func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
 	if spec.Act.Choices == 0 {
-		return nil, fmt.Errorf("a replay needs discrete actions, which %s has not", spec.Name)
+		return nil, fmt.Errorf("a replay needs discrete actions, but %s has continuous ones: use another learner",
+			spec.Name)
 	}
 	if frames < spec.NumEnvs {
-		return nil, fmt.Errorf("a replay of %d frames is less than one step of the %d parallel environments of %s", frames, spec.NumEnvs, spec.Name)
+		return nil, fmt.Errorf("a replay of %d frames is too small: %s needs at least %d, one per parallel environment",
+			frames, spec.Name, spec.NumEnvs)
 	}
 	p := &Replay{spec: spec, chunk: 1, rows: frames/spec.NumEnvs + 1, limit: limit}
 	if err := p.fits(); err != nil {
@@ -76,12 +78,13 @@ func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
 	return p, nil
 }
 
-// KeepHidden makes an empty replay give chunks of that many steps and keep the policy's state, hidden numbers of each agent,
-// before each of them. It needs room for two chunks.
+// KeepHidden makes an empty replay return chunks of chunk steps and keep the policy's state, hidden numbers per agent,
+// before each. The replay must hold at least two chunks.
 func (p *Replay) KeepHidden(hidden, chunk int) error {
-	p.carryLen, p.chunk = hidden, chunk
+	p.hiddenLen, p.chunk = hidden, chunk
 	if p.rows-1 < 2*chunk {
-		return fmt.Errorf("a replay of %d steps cannot give chunks of %d: it needs twice as many", p.rows-1, chunk)
+		return fmt.Errorf("a replay of %d steps is too small for chunks of %d: it needs at least %d",
+			p.rows-1, chunk, 2*chunk)
 	}
 	if err := p.fits(); err != nil {
 		return err
@@ -90,49 +93,53 @@ func (p *Replay) KeepHidden(hidden, chunk int) error {
 	return nil
 }
 
-// chunkRows is the number of chunks of which a step can be in the ring.
+// chunkRows is the largest number of chunks with a step in the ring.
 func (p *Replay) chunkRows() int { return (p.rows-1)/p.chunk + 2 }
 
-// eachHidden is the number of values of all agents' states, E·N·C.
-func (p *Replay) eachHidden() int { return p.spec.NumEnvs * p.spec.Agents * p.carryLen }
+// eachHidden is the length of all agents' states, E·N·C.
+func (p *Replay) eachHidden() int { return p.spec.NumEnvs * p.spec.Agents * p.hiddenLen }
 
 func (p *Replay) obsLen() int  { return p.spec.Agents * p.spec.ObsLen() }
 func (p *Replay) cellLen() int { return p.spec.Agents * p.spec.CellLen() }
 func (p *Replay) maskLen() int { return p.spec.Agents * p.spec.Act.Choices }
 
-// size is the number of bytes that the replay takes with that many last observations apart.
+// size is the number of bytes of a replay with the given number of separate last observations.
 func (p *Replay) size(finals int) float64 {
-	seen := 4*float64(p.obsLen()+p.spec.State) + 2*float64(p.cellLen())
+	observed := 4*float64(p.obsLen()+p.spec.State) + 2*float64(p.cellLen())
 	if p.spec.Masked {
-		seen += float64(p.maskLen())
+		observed += float64(p.maskLen())
 	}
-	const each = 4 + 4 + 1 + 1 + 4 // reward, bonus, terminated, truncated, end
-	return float64(p.rows)*float64(p.spec.NumEnvs)*(seen+5*float64(p.spec.Agents)+each) + float64(finals)*seen + 4*float64(p.chunkRows())*float64(p.eachHidden())
+	const frame = 4 + 4 + 1 + 1 + 4 // reward, bonus, terminated, truncated, end
+	const agent = 4 + 1             // choice, alive
+	return float64(p.rows)*float64(p.spec.NumEnvs)*(observed+agent*float64(p.spec.Agents)+frame) +
+		float64(finals)*observed + 4*float64(p.chunkRows())*float64(p.eachHidden())
 }
 
-// frames is how many are kept in the end.
+// frames is the capacity.
 func (p *Replay) frames() int { return (p.rows - 1) * p.spec.NumEnvs }
 
-// fits refuses what will be beyond the limit, or beyond the machine.
+// fits returns an error if the full replay exceeds its limit or the machine's memory.
 func (p *Replay) fits() error {
 	if size := p.size(p.frames() / endsEvery); size > float64(p.limit) {
-		return fmt.Errorf("a replay of %d frames of %s takes %.2f GB of memory, more than the %.2f GB allowed: keep fewer frames or allow more",
+		return fmt.Errorf(
+			"a replay of %d frames of %s takes %.2f GB, more than the %.2f GB allowed: keep fewer frames or allow more",
 			p.frames(), p.spec.Name, size/GB, float64(p.limit)/GB)
 	}
 	return p.fitsMachine(p.frames() / endsEvery)
 }
 
-// fitsMachine refuses so many last observations as this machine has no memory for.
+// fitsMachine returns an error if a replay with that many last observations exceeds the machine's memory.
 func (p *Replay) fitsMachine(finals int) error {
 	size, machine := p.size(finals), float64(machineMemory())
 	if machine > 0 && size > machine {
-		return fmt.Errorf("a replay of %d frames of %s takes %.2f GB of memory, more than the %.2f GB of this machine: keep fewer frames",
+		return fmt.Errorf(
+			"a replay of %d frames of %s takes %.2f GB, more than the %.2f GB of this machine: keep fewer frames",
 			p.frames(), p.spec.Name, size/GB, machine/GB)
 	}
 	return nil
 }
 
-// Add takes in a rollout batch, which pushes out the oldest frames.
+// Add appends a rollout batch and drops the oldest frames.
 func (p *Replay) Add(x *Rollout) error {
 	o, h, s, m, n := p.obsLen(), p.cellLen(), p.spec.State, p.maskLen(), p.spec.Agents
 	for t := range x.T + 1 {
@@ -147,7 +154,7 @@ func (p *Replay) Add(x *Rollout) error {
 			p.release(to + c)
 		}
 		if t == x.T {
-			break // only what the last frames lead to
+			break // only the observations after the last frames
 		}
 		if each := p.eachHidden(); each > 0 && (p.steps+t)%p.chunk == 0 {
 			copy(p.hidden[(p.steps+t)/p.chunk%p.chunkRows()*each:], x.Hidden[t*each:(t+1)*each])
@@ -168,7 +175,7 @@ func (p *Replay) Add(x *Rollout) error {
 	return p.fitsMachine(p.finals.n)
 }
 
-// mean of v, summed in order.
+// mean sums v in index order.
 func mean(v []float32) float32 {
 	sum := float32(0)
 	for _, x := range v {
@@ -177,7 +184,7 @@ func mean(v []float32) float32 {
 	return sum / float32(len(v))
 }
 
-// release gives the place of slot's true next step back.
+// release frees the final observation of slot.
 func (p *Replay) release(slot int) {
 	if k := p.end[slot]; k >= 0 {
 		p.free = append(p.free, k)
@@ -185,7 +192,7 @@ func (p *Replay) release(slot int) {
 	}
 }
 
-// keepFinal stores the true next step of a frame that ended an episode.
+// keepFinal stores the true next step of a frame that ends an episode.
 func (p *Replay) keepFinal(slot int, x *Rollout, frame int) {
 	o, h, s, m := p.obsLen(), p.cellLen(), p.spec.State, p.maskLen()
 	if len(p.free) == 0 {
@@ -215,14 +222,14 @@ func (p *Replay) Len() int { return p.kept() * p.spec.NumEnvs }
 
 func (p *Replay) kept() int { return min(p.steps, p.rows-1) }
 
-// chunks returns which chunk is the first that is kept whole, counted since the start, and how many are.
+// chunks returns the index of the first complete chunk, counted since the start, and the number of complete chunks.
 func (p *Replay) chunks() (first, n int) {
 	first = (p.steps - p.kept() + p.chunk - 1) / p.chunk
 	return first, p.steps/p.chunk - first
 }
 
-// Sample fills dst with frames drawn uniformly, with replacement, from those kept, of which there must be some. If the replay
-// gives chunks, it draws len(dst)/L of them and writes their slots in time order, [L, len(dst)/L].
+// Sample fills dst with slots of kept frames, drawn uniformly with replacement; the replay must not be empty. With
+// chunks it draws len(dst)/L of them and writes their slots in time order, [L, len(dst)/L].
 func (p *Replay) Sample(dst []int32, r *rng.Rand) {
 	e, width := p.spec.NumEnvs, len(dst)/p.chunk
 	first, n := p.chunks()
@@ -234,7 +241,7 @@ func (p *Replay) Sample(dst []int32, r *rng.Rand) {
 	}
 }
 
-// SampleFrames is Sample for single frames, whether or not the replay gives chunks.
+// SampleFrames is Sample for single frames, with or without chunks.
 func (p *Replay) SampleFrames(dst []int32, r *rng.Rand) {
 	e, first := p.spec.NumEnvs, p.steps-p.kept()
 	for b := range dst {
@@ -243,7 +250,7 @@ func (p *Replay) SampleFrames(dst []int32, r *rng.Rand) {
 	}
 }
 
-// next returns the position of the step after slot, among the finals or in the ring.
+// next returns the index of the step after slot, in finals or in the ring.
 func (p *Replay) next(slot int32) (final bool, at int) {
 	if k := p.end[slot]; k >= 0 {
 		return true, int(k)
@@ -252,13 +259,13 @@ func (p *Replay) next(slot int32) (final bool, at int) {
 	return false, (int(slot)/e+1)%p.rows*e + int(slot)%e
 }
 
-// row returns the width values of row at.
+// row returns the values of row at, which has the given width.
 func row[T any](v []T, at, width int) []T { return v[at*width : (at+1)*width] }
 
-// Obs returns the numbers that the agents of the frame observed, [N,O]; Gather adds the cells.
+// Obs returns the agents' observations in the frame, [N,O]; Gather adds the cells.
 func (p *Replay) Obs(slot int32) []float32 { return row(p.obs, int(slot), p.obsLen()) }
 
-// Gather writes what the agents of the frame saw, as networks read it, into dst [N,I] with I = Spec.InLen().
+// Gather writes the network inputs of the frame into dst [N,I] with I = Spec.InLen().
 func (p *Replay) Gather(dst []float32, slot int32) {
 	gather(dst, p.spec, p.Obs(slot), row(p.cells, int(slot), p.cellLen()))
 }
@@ -266,73 +273,65 @@ func (p *Replay) Gather(dst []float32, slot int32) {
 // State returns the state of the frame, [S].
 func (p *Replay) State(slot int32) []float32 { return row(p.state, int(slot), p.spec.State) }
 
-// Mask returns what was allowed in the frame, [N,K]; the task must have masks.
+// Mask returns the allowed actions in the frame, [N,K]; the task must have masks.
 func (p *Replay) Mask(slot int32) []uint8 { return row(p.mask, int(slot), p.maskLen()) }
 
-// NextObs returns the numbers of the true next observations, [N,O], also across the end of an episode; GatherNext adds the cells.
+// nextOf returns the values of the true next step from kept values or from the finals'.
+func nextOf[T any](p *Replay, slot int32, kept, finals []T, width int) []T {
+	final, at := p.next(slot)
+	if final {
+		kept = finals
+	}
+	return row(kept, at, width)
+}
+
+// NextObs returns the true next observations, [N,O], also at the end of an episode; GatherNext adds the cells.
 func (p *Replay) NextObs(slot int32) []float32 {
-	final, at := p.next(slot)
-	if final {
-		return row(p.finals.obs, at, p.obsLen())
-	}
-	return row(p.obs, at, p.obsLen())
+	return nextOf(p, slot, p.obs, p.finals.obs, p.obsLen())
 }
 
-// GatherNext writes the true next observations, as networks read them, into dst [N,I].
+// GatherNext writes the network inputs of the true next step into dst [N,I].
 func (p *Replay) GatherNext(dst []float32, slot int32) {
-	cells := p.cells
-	final, at := p.next(slot)
-	if final {
-		cells = p.finals.cells
-	}
-	gather(dst, p.spec, p.NextObs(slot), row(cells, at, p.cellLen()))
+	gather(dst, p.spec, p.NextObs(slot), nextOf(p, slot, p.cells, p.finals.cells, p.cellLen()))
 }
 
-// NextState returns the true next state, [S], also across the end of an episode.
+// NextState returns the true next state, [S], also at the end of an episode.
 func (p *Replay) NextState(slot int32) []float32 {
-	final, at := p.next(slot)
-	if final {
-		return row(p.finals.state, at, p.spec.State)
-	}
-	return row(p.state, at, p.spec.State)
+	return nextOf(p, slot, p.state, p.finals.state, p.spec.State)
 }
 
-// NextMask returns what was allowed in the true next step, [N,K]; the task must have masks.
+// NextMask returns the allowed actions in the true next step, [N,K]; the task must have masks.
 func (p *Replay) NextMask(slot int32) []uint8 {
-	final, at := p.next(slot)
-	if final {
-		return row(p.finals.mask, at, p.maskLen())
-	}
-	return row(p.mask, at, p.maskLen())
+	return nextOf(p, slot, p.mask, p.finals.mask, p.maskLen())
 }
 
 // Discrete returns the actions of the frame, [N].
 func (p *Replay) Discrete(slot int32) []int32 { return row(p.choice, int(slot), p.spec.Agents) }
 
-// Alive says which agents took part in the frame, [N].
+// Alive returns 1 for agents that are alive in the frame, [N].
 func (p *Replay) Alive(slot int32) []uint8 { return row(p.alive, int(slot), p.spec.Agents) }
 
 // Reward returns the extrinsic reward of the frame, the mean over its agents.
 func (p *Replay) Reward(slot int32) float32 { return p.reward[slot] }
 
-// Bonus returns the intrinsic reward of the frame as it was when collected, the mean over its agents.
+// Bonus returns the intrinsic reward of the frame at collection, the mean over its agents.
 func (p *Replay) Bonus(slot int32) float32 { return p.bonus[slot] }
 
-// Ended says whether the frame ended its episode, and whether by a time limit.
+// Ended reports whether the frame ended its episode, and whether by a time limit.
 func (p *Replay) Ended(slot int32) (terminated, truncated bool) {
 	return p.terminated[slot] != 0, p.truncated[slot] != 0
 }
 
 // Hidden returns the policy's state before the frame, [N,C]; the frame must be the first of a chunk.
 func (p *Replay) Hidden(slot int32) []float32 {
-	e, n := p.spec.NumEnvs, p.spec.Agents*p.carryLen
+	e, n := p.spec.NumEnvs, p.spec.Agents*p.hiddenLen
 	age := ((p.steps-1-int(slot)/e)%p.rows + p.rows) % p.rows
 	chunk := (p.steps - 1 - age) / p.chunk
 	return row(p.hidden, chunk%p.chunkRows()*e+int(slot)%e, n)
 }
 
-// Save returns what playing the actions of all rollout batches again does not bring back: the policy's states and, if it is asked
-// for, the intrinsic rewards.
+// Save returns the state that repeating the actions of all rollout batches does not restore: the policy's states and,
+// if bonus is set, the intrinsic rewards.
 func (p *Replay) Save(bonus bool) []byte {
 	var data []byte
 	parts := [][]float32{p.hidden[:p.usedHidden()]}
@@ -348,13 +347,13 @@ func (p *Replay) Save(bonus bool) []byte {
 	return data
 }
 
-// usedHidden is how much of hidden has been written.
+// usedHidden is the length of the written part of hidden.
 func (p *Replay) usedHidden() int {
 	return min((p.steps+p.chunk-1)/p.chunk, p.chunkRows()) * p.eachHidden()
 }
 
-// Load continues from what Save returned, once all rollout batches up to then have been added, and says whether it held intrinsic
-// rewards. To a replay without rollout batches, as of a learner that only plays, it does nothing.
+// Load restores a state of Save after all rollout batches up to it have been added, and reports whether it has
+// intrinsic rewards. An empty replay, as of an evaluation, ignores it.
 func (p *Replay) Load(data []byte) (bonus bool, err error) {
 	if p.steps == 0 {
 		return false, nil

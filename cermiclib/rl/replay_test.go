@@ -12,12 +12,13 @@ import (
 	"cermic/envs/rng"
 )
 
-// replaySpec has 2 copies, 2 agents, 3 observed numbers, 5 of state and 4 choices that can be masked.
+// replaySpec has 2 environments, 2 agents, observations of length 3, a state of length 5 and 4 maskable choices.
 func replaySpec() *envs.Spec {
-	return &envs.Spec{Name: "fake", NumEnvs: 2, Agents: 2, Obs: []int{3}, State: 5, Act: envs.ActSpec{Choices: 4}, Masked: true}
+	return &envs.Spec{Name: "fake", NumEnvs: 2, Agents: 2, Obs: []int{3}, State: 5,
+		Act: envs.ActSpec{Choices: 4}, Masked: true}
 }
 
-// transition is a frame as a list of independent copies: what the replay must give back.
+// transition is an independent copy of a frame, for comparison with the replay's.
 type transition struct {
 	obs, next, state, nextState []float32
 	mask, nextMask, alive       []uint8
@@ -26,7 +27,7 @@ type transition struct {
 	terminated, truncated       bool
 }
 
-// story plays a made-up task whose every number is fresh, so that no two steps look alike, and notes each transition.
+// story is a fake task with unique observations that records every transition.
 type story struct {
 	spec  *envs.Spec
 	step  *envs.Step
@@ -60,7 +61,7 @@ func (s *story) show(c int) {
 	}
 }
 
-// part returns the share of environment c of e.
+// part returns environment c's part of v.
 func part[T any](v []T, c, e int) []T { return v[c*len(v)/e : (c+1)*len(v)/e] }
 
 // collect fills x with the next steps.
@@ -87,12 +88,12 @@ func (s *story) collect(x *Rollout) {
 				bonus:      (float64(x.Intrinsic[f*2]) + float64(x.Intrinsic[f*2+1])) / 2,
 				terminated: x.Terminated[f] != 0, truncated: x.Truncated[f] != 0,
 			}
-			s.show(c) // the step
+			s.show(c) // step
 			tr.next, tr.nextState = slices.Clone(part(s.step.Obs, c, 2)), slices.Clone(part(s.step.State, c, 2))
 			tr.nextMask = slices.Clone(part(s.step.Mask, c, 2))
 			if x.Done(t, c) {
 				x.End(t, c, s.step)
-				s.show(c) // the reset
+				s.show(c) // reset
 			}
 			s.all = append(s.all, tr)
 		}
@@ -113,14 +114,15 @@ func (p *Replay) transition(slot int32) transition {
 func (a transition) equals(b transition) bool {
 	return slices.Equal(a.obs, b.obs) && slices.Equal(a.next, b.next) && slices.Equal(a.state, b.state) &&
 		slices.Equal(a.nextState, b.nextState) && slices.Equal(a.mask, b.mask) && slices.Equal(a.nextMask, b.nextMask) &&
-		slices.Equal(a.choice, b.choice) && slices.Equal(a.alive, b.alive) && a.terminated == b.terminated && a.truncated == b.truncated &&
-		math.Abs(a.reward-b.reward) < 1e-6 && math.Abs(a.bonus-b.bonus) < 1e-6 // float32 means of two numbers of order 1
+		slices.Equal(a.choice, b.choice) && slices.Equal(a.alive, b.alive) &&
+		a.terminated == b.terminated && a.truncated == b.truncated &&
+		// Float32 means of two numbers of order 1.
+		math.Abs(a.reward-b.reward) < 1e-6 && math.Abs(a.bonus-b.bonus) < 1e-6
 }
 
-// TestReplayGivesBackEveryTransitionItKeeps compares all slots with a list of what was played, while the ring wraps around
-// several times and episodes end often.
-func TestReplayGivesBackEveryTransitionItKeeps(t *testing.T) {
-	for _, steps := range []int{1, 3, 7, 20} { // of a rollout batch; the replay keeps 12
+// All slots equal the recorded transitions while the ring wraps around several times and episodes end often.
+func TestReplayReturnsEveryKeptTransition(t *testing.T) {
+	for _, steps := range []int{1, 3, 7, 20} { // time steps of a rollout; the replay keeps 12
 		s := newStory(0.3)
 		p, err := NewReplay(s.spec, 25, 1<<20) // 25 frames of 2 environments are 12 whole steps
 		if err != nil {
@@ -133,18 +135,18 @@ func TestReplayGivesBackEveryTransitionItKeeps(t *testing.T) {
 				t.Fatal(err)
 			}
 			if want := min(len(s.all), 24); p.Len() != want {
-				t.Fatalf("%d frames kept, want %d", p.Len(), want)
+				t.Fatalf("the replay has %d frames, want %d", p.Len(), want)
 			}
 			for k, want := range s.all[len(s.all)-p.Len():] {
 				step := p.steps - p.kept() + k/2
 				slot := int32(step%p.rows*2 + k%2)
 				if got := p.transition(slot); !got.equals(want) {
-					t.Fatalf("collections of %d steps, frame %d: got\n%+v, want\n%+v", steps, k, got, want)
+					t.Fatalf("rollouts of %d steps, frame %d: got\n%+v, want\n%+v", steps, k, got, want)
 				}
 			}
 		}
 		if p.finals.n > 24 {
-			t.Errorf("%d last observations are kept for 24 frames", p.finals.n)
+			t.Errorf("the replay has %d last observations for 24 frames", p.finals.n)
 		}
 	}
 }
@@ -168,19 +170,19 @@ func TestReplaySamplesKeptFramesUniformly(t *testing.T) {
 		count[p.Obs(slot)[0]]++
 	}
 	for _, want := range s.all[len(s.all)-10:] {
-		// five standard errors of a proportion of a tenth
+		// Five standard errors of a proportion of a tenth.
 		if got := float64(count[want.obs[0]]) / draws; math.Abs(got-0.1) > 5*math.Sqrt(0.1*0.9/draws) {
 			t.Errorf("a frame is drawn with frequency %g, want 0.1", got)
 		}
 	}
 	if len(count) != 10 {
-		t.Errorf("%d different frames were drawn, want the 10 that are kept", len(count))
+		t.Errorf("%d different frames were drawn, want all 10", len(count))
 	}
 }
 
 func TestReplayThatDoesNotFitIsRefusedWithItsSize(t *testing.T) {
 	s := replaySpec()
-	// 1001 steps of 2 environments: 6+5 float32, 8 bytes of mask, 2 choices of agents that are alive or not, and 14 bytes of the rest.
+	// 1001 steps of 2 environments: 6+5 float32, 8 bytes of mask, choice and alive of 2 agents, and 14 bytes per frame.
 	const size = 2002 * (11*4 + 8 + 2*5 + 14)
 	const ends = 2000 / 50 * (11*4 + 8)
 	if _, err := NewReplay(s, 2000, size+ends-1); err == nil || !strings.Contains(err.Error(), "0.00 GB") {
@@ -190,19 +192,21 @@ func TestReplayThatDoesNotFitIsRefusedWithItsSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	real := 4*(cap(p.obs)+cap(p.state)+cap(p.choice)+cap(p.reward)+cap(p.bonus)+cap(p.end)) + cap(p.mask) + cap(p.alive) + cap(p.terminated) + cap(p.truncated)
+	real := 4*(cap(p.obs)+cap(p.state)+cap(p.choice)+cap(p.reward)+cap(p.bonus)+cap(p.end)) +
+		cap(p.mask) + cap(p.alive) + cap(p.terminated) + cap(p.truncated)
 	if real != size {
-		t.Errorf("it takes %d bytes, computed are %d", real, size)
+		t.Errorf("the buffers have %d bytes, size gives %d", real, size)
 	}
-	balance := &envs.Spec{Name: "vmas/balance", NumEnvs: 60, Agents: 4, Obs: []int{16}, State: 64, Act: envs.ActSpec{Choices: 9}}
+	balance := &envs.Spec{Name: "vmas/balance", NumEnvs: 60, Agents: 4, Obs: []int{16}, State: 64,
+		Act: envs.ActSpec{Choices: 9}}
 	big := Replay{spec: balance, chunk: 1, rows: 1_500_000/60 + 1}
 	if size := big.size(1_500_000 / endsEvery); size > 2.5*GB {
 		t.Errorf("the paper's replay of balance takes %.2f GB, want at most 2.5", float64(size)/GB)
 	}
 }
 
-// TestAReplayThatWasAcceptedTakesInWhateverItsAgentsDo: its limit is the least that is accepted, and each step ends an episode.
-func TestAReplayThatWasAcceptedTakesInWhateverItsAgentsDo(t *testing.T) {
+// The limit is the smallest that is accepted, and each step ends an episode.
+func TestAcceptedReplayMayGrowBeyondItsLimit(t *testing.T) {
 	s := newStory(1)
 	least := func(build func(limit int64) error) int64 {
 		low, high := int64(0), int64(1<<20)
@@ -234,7 +238,7 @@ func TestAReplayThatWasAcceptedTakesInWhateverItsAgentsDo(t *testing.T) {
 		}
 	}
 	if p.size(p.finals.n) <= float64(p.limit) {
-		t.Error("the ends of episodes stayed within the limit: the test would notice nothing")
+		t.Error("the last observations stay within the limit, so this test checks nothing")
 	}
 }
 
@@ -242,19 +246,20 @@ func TestReplayBeyondTheMachineIsRefusedWithItsSize(t *testing.T) {
 	real := machineMemory
 	defer func() { machineMemory = real }()
 	if got := real(); got < 0 || got > 0 && got < 1<<26 {
-		t.Errorf("this machine is said to have %d bytes of memory", got)
+		t.Errorf("machineMemory returns %d bytes", got)
 	}
 	machineMemory = func() int64 { return 100_000_000 }
 	_, err := NewReplay(replaySpec(), 2_000_000, 1<<40)
-	if err == nil || !strings.Contains(err.Error(), "0.15 GB of memory, more than the 0.10 GB of this machine") {
+	if err == nil || !strings.Contains(err.Error(), "0.15 GB, more than the 0.10 GB of this machine") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := NewReplay(replaySpec(), math.MaxInt/2, 1<<40); err == nil || strings.Contains(err.Error(), "-") { // bytes overflow an integer
+	// Bytes overflow an integer.
+	if _, err := NewReplay(replaySpec(), math.MaxInt/2, 1<<40); err == nil || strings.Contains(err.Error(), "-") {
 		t.Errorf("got %v, want a refusal with the size", err)
 	}
 }
 
-func TestReplayRefusesTasksItCannotHold(t *testing.T) {
+func TestReplayRefusesUnsupportedTasks(t *testing.T) {
 	continuous := replaySpec()
 	continuous.Act = envs.ActSpec{Dim: 1}
 	if _, err := NewReplay(continuous, 100, 1<<20); err == nil {
@@ -280,14 +285,14 @@ func TestAddingAndSamplingAllocateNothing(t *testing.T) {
 		p.Sample(slots, r)
 	}
 	for range 3 {
-		add() // makes the places of the last observations
+		add() // allocates the last observations
 	}
 	if n := testing.AllocsPerRun(20, add); n != 0 {
-		t.Errorf("%g allocations for a collection and a sample, want 0", n)
+		t.Errorf("%g allocations for a rollout and a sample, want 0", n)
 	}
 }
 
-func TestBonusOutlivesASaveAndEverythingElseIsPlayedAgain(t *testing.T) {
+func TestSavedBonusIsRestored(t *testing.T) {
 	s := newStory(0.2)
 	x := NewRollout(s.spec, 8, 0)
 	first, _ := NewReplay(s.spec, 12, 1<<20)
@@ -297,23 +302,24 @@ func TestBonusOutlivesASaveAndEverythingElseIsPlayedAgain(t *testing.T) {
 		if err := first.Add(x); err != nil {
 			t.Fatal(err)
 		}
-		clear(x.Intrinsic) // what replaying actions cannot know
+		clear(x.Intrinsic) // repeating the actions does not restore it
 		if err := second.Add(x); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if paid, err := second.Load(first.Save(true)); err != nil || !paid {
-		t.Fatal(paid, err)
+	if bonus, err := second.Load(first.Save(true)); err != nil || !bonus {
+		t.Fatal(bonus, err)
 	}
 	for k := range int32(len(first.bonus)) {
 		if first.Bonus(k) != second.Bonus(k) || first.Reward(k) != second.Reward(k) {
-			t.Fatalf("slot %d: %g and %g became %g and %g", k, first.Reward(k), first.Bonus(k), second.Reward(k), second.Bonus(k))
+			t.Fatalf("slot %d: %g and %g became %g and %g",
+				k, first.Reward(k), first.Bonus(k), second.Reward(k), second.Bonus(k))
 		}
 	}
-	if paid, err := second.Load(first.Save(false)); err != nil || paid {
-		t.Errorf("without bonus it loads as %v, %v", paid, err)
+	if bonus, err := second.Load(first.Save(false)); err != nil || bonus {
+		t.Errorf("Load of a state without bonus returns %v, %v", bonus, err)
 	}
 	if _, err := second.Load([]byte{1, 2, 3}); err == nil {
-		t.Error("a state of another size is accepted")
+		t.Error("Load accepts a state of another size")
 	}
 }

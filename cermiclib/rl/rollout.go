@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rl holds the host side of reinforcement learning: the rollout, returns and advantages, action distributions
-// and running statistics. Everything is []float32 in flat, time-major order; nothing here builds a graph.
+// Package rl is the host side of reinforcement learning: rollouts, returns and advantages, action distributions, the
+// replay buffer and running statistics. Arrays are flat []float32 in time-major order; nothing here builds a graph.
 package rl
 
 import (
@@ -10,8 +10,8 @@ import (
 	"cermic/envs"
 )
 
-// Obs is what a policy may look at in one step: row (c, i) belongs to agent i of environment c. A decentralised policy uses
-// Obs, Mask, Hidden and Context only; State is for critics.
+// Obs is the input of a policy in one step; row (c, i) belongs to agent i of environment c. A decentralised policy
+// reads only Obs, Mask, Hidden and Context; State is for critics.
 type Obs struct {
 	Obs    []float32 // [E,N,O]; [E,N,X] beside cells
 	Cells  []uint16  // [E,N,H,W]; nil for vector observations
@@ -20,16 +20,16 @@ type Obs struct {
 	Alive  []uint8   // [E,N]
 	Hidden []float32 // [E,N,C] policy state before this step, zeroed by the caller where an episode starts
 
-	Context []float32 // [E,N,F] what an explorer tells each actor of that agent's own past; nil for nothing
+	Context []float32 // [E,N,F] an explorer's features of each agent's own past; nil for none
 
-	Visible []uint8   // [E,N,P] detector labels as in envs.Step, for explorers alone
+	Visible []uint8   // [E,N,P] detector labels as in envs.Step, only for explorers
 	RelPos  []float32 // [E,N,P,2] likewise
 
-	Frames int // trained so far; schedules of exploration depend on it, evaluation leaves it 0
+	Frames int // frames trained so far, for exploration schedules; 0 in evaluation
 }
 
-// Rollout is one batch of collected frames. Its buffers are made once and refilled; row t of a [T+1] field is what the agents saw
-// before action t, which after the end of an episode is the first observation of the next one.
+// Rollout is one batch of collected frames in reused buffers. Row t of a [T+1] field is observed before action t; after
+// the end of an episode it is the next episode's first observation.
 type Rollout struct {
 	Spec                  *envs.Spec
 	T, E, N               int
@@ -39,42 +39,42 @@ type Rollout struct {
 	Mask, Alive           []uint8      // [T+1,E,N,K] (nil: all allowed), [T+1,E,N]
 	Act                   envs.Actions // [T,E,N] or [T,E,N,D], physical units
 	Raw                   []float32    // [T,E,N,D] the same before squashing; nil for discrete actions
-	LogP                  []float32    // [T,E,N] log-density at Act of the behaviour policy, as Dist.Ratio wants it
-	Importance            []float32    // [T,E,N] weight in a policy-gradient loss; 1 unless Dist.Ratio says otherwise
-	Value                 []float32    // [T,E,N] filled by learners that use it
-	Extrinsic, Intrinsic  []float32    // [T,E,N] Algorithm 1 adds them
-	ExtrinsicWeight       float32      // of Extrinsic in that sum; 1 unless an explorer says otherwise
-	Dense, Score          []float32    // [T,E,N], [T,E] for statistics only
+	LogP                  []float32    // [T,E,N] log-density of Act that Dist.Ratio selects
+	Importance            []float32    // [T,E,N] weight in a policy-gradient loss, from Dist.Ratio
+	Value                 []float32    // [T,E,N] written by learners that use it
+	Extrinsic, Intrinsic  []float32    // [T,E,N] rewards, added as in Algorithm 1
+	ExtrinsicWeight       float32      // weight of Extrinsic in that sum; 1 unless an explorer changes it
+	Dense, Score          []float32    // [T,E,N], [T,E] only for statistics
 	Terminated, Truncated []uint8      // [T,E]
 	IsFirst               []uint8      // [T,E] 1 where row t is the first of an episode
 	Hidden                []float32    // [T,E,N,C] policy state before each action; zero where an episode starts
 	Context               []float32    // [T,E,N,F] as in Obs; nil unless KeepContext was called
 	Visible               []uint8      // [T+1,E,N,P] detector labels as in envs.Step; nil unless KeepLabels was called
-	RelPos                []float32    // [T+1,E,N,P,2] likewise; neither is ever shown to a policy
-	Visits                []float32    // [T,E,N] how often the task has been where each agent step was, this one included; nil where it cannot count
+	RelPos                []float32    // [T+1,E,N,P,2] likewise; policies never read labels
+	Visits                []float32    // [T,E,N] visit count of each agent step's cell, itself included; nil if unknown
 	Iteration, Frames     int          // rollout batches and frames completed before this one
-	Replay                *Replay      // of the learner, which holds this rollout, too, when explorers update; nil where it keeps none
-	Eps                   float32      // share of uniform actions in the behaviour policy that LogP belongs to
+	Replay                *Replay      // the learner's, including this rollout when explorers update; nil if it has none
+	Eps                   float32      // share of uniform actions in the behaviour policy of LogP
 	last                  finals
 }
 
-// finals keeps the true last observation of every episode that ended inside the rollout: appended in order of (t, c).
+// finals holds the true last observation of every episode that ended inside the rollout, in order of (t, c).
 type finals struct {
-	index []int32 // [T,E] position in obs/state, or -1
+	index []int32 // [T,E] index in obs and state, or -1
 	obs   []float32
 	cells []uint16
 	state []float32
 	mask  []uint8
 	n     int
 
-	visible []uint8 // labels, where the rollout keeps them
+	visible []uint8 // labels, if the rollout keeps them
 	relPos  []float32
 }
 
 // Rows is T·E·N, the number of agent steps; agent step (t, c, i) is row (t·E + c)·N + i.
 func (x *Rollout) Rows() int { return x.T * x.E * x.N }
 
-// NewRollout makes the buffers of a rollout of t steps for spec; hidden is C, the length of the policy's recurrent state.
+// NewRollout allocates a rollout of t steps for spec; hidden is C, the length of the policy's recurrent state.
 func NewRollout(spec *envs.Spec, t, hidden int) *Rollout {
 	e, n := spec.NumEnvs, spec.Agents
 	x := &Rollout{
@@ -111,16 +111,16 @@ func NewRollout(spec *envs.Spec, t, hidden int) *Rollout {
 	return x
 }
 
-// KeepLabels makes room for the simulator's presence labels and relative positions, for components that train a detector.
+// KeepLabels allocates the simulator's presence labels and relative positions, for components that train a detector.
 func (x *Rollout) KeepLabels() {
 	x.Visible = make([]uint8, (x.T+1)*x.E*x.N*x.Spec.Peers())
 	x.RelPos = make([]float32, 2*len(x.Visible))
 }
 
-// KeepContext makes room for what an explorer tells actors, width numbers each.
+// KeepContext allocates an explorer's features for actors, width numbers each.
 func (x *Rollout) KeepContext(width int) { x.Context = make([]float32, x.Rows()*width) }
 
-// Clear forgets the last observations of the previous rollout batch and all that an explorer has made of the reward.
+// Clear removes the last observations of the previous rollout batch and resets the intrinsic reward.
 func (x *Rollout) Clear() {
 	for i := range x.last.index {
 		x.last.index[i] = -1
@@ -131,7 +131,7 @@ func (x *Rollout) Clear() {
 	x.ExtrinsicWeight = 1
 }
 
-// Observe copies s, what the agents see before action t, into row t of the [T+1] fields.
+// Observe copies s, the step before action t, into row t of the [T+1] fields.
 func (x *Rollout) Observe(t int, s *envs.Step) {
 	copy(x.Obs[t*x.E*x.N*x.Spec.ObsLen():], s.Obs)
 	copy(x.Cells[t*x.E*x.N*x.Spec.CellLen():], s.Cells)
@@ -147,7 +147,7 @@ func (x *Rollout) Observe(t int, s *envs.Step) {
 	}
 }
 
-// End keeps the true last observation of environment c, whose episode ended with action t; s still holds it.
+// End keeps the true last observation of environment c, whose episode ended with action t; s must still hold it.
 func (x *Rollout) End(t, c int, s *envs.Step) {
 	o, h, sl := x.N*x.Spec.ObsLen(), x.N*x.Spec.CellLen(), x.Spec.State
 	x.last.index[t*x.E+c] = int32(x.last.n)
@@ -166,45 +166,33 @@ func (x *Rollout) End(t, c int, s *envs.Step) {
 	}
 }
 
-// Done reports whether the episode of environment c ended with action t, for whatever reason.
+// Done reports whether the episode of environment c ended with action t, by termination or truncation.
 func (x *Rollout) Done(t, c int) bool {
 	return x.Terminated[t*x.E+c]|x.Truncated[t*x.E+c] != 0
 }
 
-// ObsRow returns the numbers that an agent observes at an agent step, row = (t·E + c)·N + i; Gather adds the cells.
+// ObsRow returns the observation of an agent step, row = (t·E + c)·N + i; Gather adds the cells.
 func (x *Rollout) ObsRow(row int) []float32 {
 	o := x.Spec.ObsLen()
 	return x.Obs[row*o : (row+1)*o]
 }
 
-// NextRow returns the same of the true next observation, also across the end of an episode.
+// NextRow returns the true next observation of an agent step, also at the end of an episode.
 func (x *Rollout) NextRow(row int) []float32 {
-	o := x.Spec.ObsLen()
-	frame, agent := row/x.N, row%x.N
-	if k := x.last.index[frame]; k >= 0 {
-		at := (int(k)*x.N + agent) * o
-		return x.last.obs[at : at+o]
-	}
-	return x.ObsRow(row + x.E*x.N)
+	obs, _ := x.nextFrame(row / x.N)
+	o, agent := x.Spec.ObsLen(), row%x.N
+	return obs[agent*o : (agent+1)*o]
 }
 
-// NextState returns the true next state of frame = t·E + c, also across the end of an episode.
+// NextState returns the true next state of frame = t·E + c, also at the end of an episode.
 func (x *Rollout) NextState(frame int) []float32 {
-	s := x.Spec.State
-	if k := int(x.last.index[frame]); k >= 0 {
-		return x.last.state[k*s : (k+1)*s]
-	}
-	return x.State[(frame+x.E)*s : (frame+x.E+1)*s]
+	return afterFrame(x, frame, x.State, x.last.state, x.Spec.State)
 }
 
-// NextMask returns what the agents may do after frame = t·E + c [N,K], also across the end of an episode; the task must
-// have masks.
+// NextMask returns the allowed actions after frame = t·E + c [N,K], also at the end of an episode; the task must have
+// masks.
 func (x *Rollout) NextMask(frame int) []uint8 {
-	m := x.N * x.Spec.Act.Choices
-	if k := int(x.last.index[frame]); k >= 0 {
-		return x.last.mask[k*m : (k+1)*m]
-	}
-	return x.Mask[(frame+x.E)*m : (frame+x.E+1)*m]
+	return afterFrame(x, frame, x.Mask, x.last.mask, x.N*x.Spec.Act.Choices)
 }
 
 // ActionVector writes the vector form of the action of an agent step into dst: one-hot [K], or the box action scaled to

@@ -9,7 +9,7 @@ import (
 	"cermic/envs"
 )
 
-func TestLabelsAreKeptOnlyIfAskedFor(t *testing.T) {
+func TestLabelsNeedKeepLabels(t *testing.T) {
 	s := spec()
 	step := envs.NewStep(s)
 	for i := range step.Visible {
@@ -19,7 +19,7 @@ func TestLabelsAreKeptOnlyIfAskedFor(t *testing.T) {
 	x := NewRollout(s, 3, 0)
 	x.Observe(2, step)
 	if x.Visible != nil || x.RelPos != nil {
-		t.Error("labels are there although nobody asked")
+		t.Error("a rollout has labels without KeepLabels")
 	}
 	x.KeepLabels()
 	x.Observe(2, step)
@@ -28,12 +28,12 @@ func TestLabelsAreKeptOnlyIfAskedFor(t *testing.T) {
 		t.Error("row 2 does not hold the labels of the step")
 	}
 	if slices.Max(x.Visible[:2*n]) != 0 || slices.Max(x.Visible[3*n:]) != 0 {
-		t.Error("other rows are written")
+		t.Error("Observe writes labels of other rows")
 	}
 }
 
-// The last observation of an episode is kept whole: numbers and cells.
-func TestCellsAndTheNumbersBesideThemAreKept(t *testing.T) {
+// Both observations and cells are kept, including an episode's last.
+func TestRolloutKeepsObservationsAndCells(t *testing.T) {
 	s := &envs.Spec{NumEnvs: 2, Agents: 3, Obs: []int{5, 4}, Scalars: 7, Act: envs.ActSpec{Choices: 2}}
 	step := envs.NewStep(s)
 	for i := range step.Obs {
@@ -44,14 +44,15 @@ func TestCellsAndTheNumbersBesideThemAreKept(t *testing.T) {
 	}
 	x := NewRollout(s, 3, 0)
 	x.Observe(1, step)
-	if n, h := len(step.Obs), len(step.Cells); !slices.Equal(x.Obs[n:2*n], step.Obs) || !slices.Equal(x.Cells[h:2*h], step.Cells) {
-		t.Error("row 1 does not hold the step's numbers and cells")
+	n, h := len(step.Obs), len(step.Cells)
+	if !slices.Equal(x.Obs[n:2*n], step.Obs) || !slices.Equal(x.Cells[h:2*h], step.Cells) {
+		t.Error("row 1 differs from the step's observations and cells")
 	}
 	x.End(0, 1, step)
 	if !slices.Equal(x.last.obs, step.Obs[3*7:]) || !slices.Equal(x.last.cells, step.Cells[3*20:]) {
-		t.Error("the last observation of copy 1 is not what the step shows")
+		t.Error("the last observation of environment 1 differs from the step's")
 	}
 	if row := (0*2+1)*3 + 2; !slices.Equal(x.NextRow(row), step.Obs[5*7:]) {
-		t.Error("the next numbers of an agent are not its true last ones")
+		t.Error("NextRow does not return the true last observation")
 	}
 }

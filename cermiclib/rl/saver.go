@@ -4,20 +4,20 @@ package rl
 
 import "context"
 
-// Saver is implemented by components that keep state outside the variable store between iterations: running statistics,
-// a replay. What Save returns is part of a checkpoint, and Load must continue bit-exactly from it.
+// Saver is a component with state outside the variable store, such as running statistics or a replay. Checkpoints
+// contain the result of Save; Load must continue from it bit-exactly.
 type Saver interface {
 	Save() []byte
 	// Load returns an error if state does not fit the component's configuration.
 	Load(state []byte) error
 }
 
-// Scorer is implemented by explorers whose intrinsic reward of an agent step is a function of its observation and action.
+// Scorer is an explorer with an intrinsic reward that is a function of an agent step's observation and action.
 type Scorer interface {
-	// Score writes the intrinsic reward of B agent steps into dst [B] with the explorer's present parameters, normalised and
-	// weighted as in its last rollout batch. obs is [B,O]; act [B,A] holds the vector form of the actions. The agent steps of a frame
-	// follow each other in the order of agents; what dst has for those that are not alive [B] counts for nobody.
+	// Score writes the intrinsic reward of B agent steps into dst [B] with the explorer's current parameters,
+	// normalised and weighted as in its last rollout batch. obs is [B,O]; act [B,A] holds the vector form of the
+	// actions. The agents of a frame are consecutive. Entries of dst are undefined where alive [B] is 0.
 	Score(ctx context.Context, dst, obs, act []float32, alive []uint8) error
-	// CanScore is why it cannot with its settings, or nil.
+	// CanScore returns why these settings do not allow it, or nil.
 	CanScore() error
 }

@@ -7,35 +7,35 @@ import (
 	"reflect"
 )
 
-// Schedule is what a budget says of training, to whatever takes part in it.
+// Schedule holds the training settings that depend on the budget.
 type Schedule struct {
-	Frames  int // of the whole training, summed over parallel environments
+	Frames  int // frames of the whole training, summed over parallel environments
 	Rollout int // frames of a rollout batch, a multiple of the parallel environments
 
-	Epochs    int // of a policy gradient over a rollout batch
-	Minibatch int // frames of one of its gradient steps
+	Epochs    int // policy-gradient learners: epochs over a rollout batch
+	Minibatch int // policy-gradient learners: frames per gradient step
 
-	Steps  int // gradient steps of a value learner after each rollout batch
-	Batch  int // frames of one of them
-	Replay int // frames that its replay buffer holds
+	Steps  int // value learners: gradient steps after each rollout batch
+	Batch  int // value learners: frames per gradient step
+	Replay int // value learners: frames in the replay buffer
 
-	Updates int // gradient steps of the learner after each rollout batch, whatever its kind, for parts that keep pace
+	Updates int // gradient steps of any learner after each rollout batch
 
-	LR    float64 // step size of learners; 0: their own
-	Width int     // width of networks, where they are in proportion to small tasks, but of CPM's core and of ICES' exploration policy; 0: their own
+	LR    float64 // step size of learners; 0: the default
+	Width int     // network width for small tasks, except CPM's core and ICES' exploration policy; 0: the default
 
-	Sparing bool // spares what takes most time of a machine without a GPU
-	Quick   bool // takes the smallest of several networks, too
+	Sparing bool // reduces the most expensive computations, for machines without a GPU
+	Quick   bool // also selects the smallest of several networks
 }
 
-// Scheduled is a config of group C (learn.Config, explore.Config, …) with settings that depend on the budget.
+// Scheduled is a config of group C (learn.Config, explore.Config, …) with settings that depend on the schedule.
 type Scheduled[C any] interface {
-	// Scheduled returns the config as it is trained on the schedule.
+	// Scheduled returns the config for training on the schedule.
 	Scheduled(s Schedule) C
 }
 
-// OnSchedule is c as it is trained on the schedule: c itself, if its settings are the same at every budget. It panics if Scheduled returns
-// another type, as that of an embedded config does, or is not that of a Scheduled[C]: it would never be called.
+// OnSchedule returns c for training on the schedule, or c itself if it has no method Scheduled. It panics if Scheduled
+// returns another type, as an embedded config's does, or has the wrong signature: it would never be called.
 func OnSchedule[C any](c C, s Schedule) C {
 	if of, ok := any(c).(Scheduled[C]); ok {
 		next := of.Scheduled(s)
@@ -44,16 +44,13 @@ func OnSchedule[C any](c C, s Schedule) C {
 		}
 		return next
 	}
-	if of := reflect.TypeOf(c); of != nil && hasScheduled(of) {
-		panic(fmt.Sprintf("rl: Scheduled of a %T must take an rl.Schedule and return a %v", c, reflect.TypeFor[C]()))
+	if of := reflect.TypeOf(c); of != nil {
+		if _, ok := of.MethodByName("Scheduled"); ok {
+			panic(fmt.Sprintf("rl: Scheduled of a %T must take an rl.Schedule and return a %v", c, reflect.TypeFor[C]()))
+		}
 	}
 	return c
 }
 
-func hasScheduled(of reflect.Type) bool {
-	_, ok := of.MethodByName("Scheduled")
-	return ok
-}
-
-// Within is the part of all frames over which something is done that is to end before training does: a third, BenchMARL's default for ε.
+// Within is the number of frames over which schedules such as ε decay: a third of training, BenchMARL's default for ε.
 func (s Schedule) Within() int { return s.Frames / 3 }

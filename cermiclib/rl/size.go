@@ -8,40 +8,42 @@ import (
 	"cermic/envs"
 )
 
-// rolloutSize is the number of bytes that a rollout takes, its labels and last observations apart. The paper's rollout batch of 36,000
-// frames takes 0.1 GB with 7 agents and 11 by 11 cells, each of which is two bytes. It is no integer: absurd settings overflow one.
+// rolloutSize is the number of bytes of a rollout without its labels and last observations. The paper's rollout batch
+// of 36,000 frames takes 0.1 GB with 7 agents and 11 by 11 cells of two bytes. It is a float64, since absurd settings
+// overflow an integer.
 func rolloutSize(s *envs.Spec, t, hidden int) float64 {
 	e, n, k := float64(s.NumEnvs), float64(s.Agents), float64(s.Act.Choices)
-	seen := n*float64(4*s.ObsLen()+2*s.CellLen()+1) + 4*float64(s.State)
+	observed := n*float64(4*s.ObsLen()+2*s.CellLen()+1) + 4*float64(s.State)
 	if s.Masked {
-		seen += n * k
+		observed += n * k
 	}
 	action := 4.0
 	if k == 0 {
 		action = 8 * float64(s.Act.Dim) // before and after squashing
 	}
 	const row = 4 * 6         // log-probability, importance, value, both rewards, dense
-	const frame = 4 + 3*1 + 4 // score, three flags, place of a last observation
-	return e * (float64(t+1)*seen + float64(t)*(n*(action+row+4*float64(hidden))+frame))
+	const frame = 4 + 3*1 + 4 // score, three flags, index of a last observation
+	return e * (float64(t+1)*observed + float64(t)*(n*(action+row+4*float64(hidden))+frame))
 }
 
-// Fits refuses a rollout of t steps for spec that this machine has no memory for; hidden is as in NewRollout.
+// Fits returns an error if this machine lacks the memory for a rollout of t steps; hidden is as in NewRollout.
 func Fits(spec *envs.Spec, t, hidden int) error {
 	size, machine := rolloutSize(spec, t, hidden), float64(machineMemory())
 	if machine > 0 && size > machine {
-		return fmt.Errorf("a rollout batch of %d frames of %s takes %.2f GB of memory, more than the %.2f GB of this machine: collect fewer frames",
+		return fmt.Errorf(
+			"a rollout batch of %d frames of %s takes %.2f GB, more than the %.2f GB of this machine: collect fewer frames",
 			t*spec.NumEnvs, spec.Name, size/GB, machine/GB)
 	}
 	return nil
 }
 
-// RolloutBytes is what a rollout batch of so many frames of s takes, recurrent states apart.
+// RolloutBytes is the number of bytes of a rollout batch of frames of s, without recurrent states.
 func RolloutBytes(s *envs.Spec, frames int) float64 { return rolloutSize(s, frames/s.NumEnvs, 0) }
 
-// ReplayBytes is what a replay of so many frames of s takes, recurrent states and the last observations of episodes apart.
+// ReplayBytes is the number of bytes of a replay of frames of s, without recurrent states and last observations.
 func ReplayBytes(s *envs.Spec, frames int) float64 {
 	return (&Replay{spec: s, chunk: 1, rows: frames/s.NumEnvs + 1}).size(0)
 }
 
-// Memory is the number of bytes of memory that this process may have, 0 if it is not known.
+// Memory is the number of bytes available to this process, 0 if unknown.
 func Memory() int64 { return machineMemory() }
