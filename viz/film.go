@@ -67,21 +67,6 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 	}), nil
 }
 
-// Still draws scene t of an episode as large as Animate does.
-func Still(scenes []envs.Scene, t int) (image.Image, error) {
-	view, scenes, err := viewOf(scenes)
-	if err != nil {
-		return nil, err
-	}
-	if t < 0 || t >= len(scenes) {
-		return nil, fmt.Errorf("step %d of an episode of %d", t, len(scenes)-1)
-	}
-	width, height := view.roomy(filmSide)
-	m, p := rendering(scenes[t], trailsOf(scenes[max(0, t-tail):t+1]), width, height, filmDPI)
-	p.caption(width, height, t, len(scenes))
-	return m, nil
-}
-
 // columns is how many scenes stand beside each other, so that a wide one does not become a thread.
 func (v view) columns(frames int) int {
 	if ratio := (v.maxX - v.minX) / (v.maxY - v.minY); ratio > 2 {
