@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -142,7 +143,7 @@ func drawMean(p *plot.Plot, s Series, style Style) (end float64, err error) {
 		if len(v) == 0 || len(v) < len(s.Y) {
 			continue
 		}
-		line = append(line, plotter.XY{X: x, Y: mean(v)})
+		line = append(line, plotter.XY{X: x, Y: stat.Mean(v, nil)})
 		switch {
 		case s.Low != nil:
 			low = append(low, plotter.XY{X: x, Y: s.Low[j]})
