@@ -95,8 +95,7 @@ func looksOf(series []Series) func(Series) Style {
 	}
 }
 
-// theirs is the label of a reference: that of others' runs of a method of the paper has its printed name, "BenchMARL
-// MAPPO".
+// theirs is the label of a reference, in which a method of the paper has its printed name: "BenchMARL MAPPO".
 func theirs(label string) string {
 	others, method, two := strings.Cut(label, " ")
 	if s, ok := methods[method]; two && ok {

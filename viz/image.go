@@ -74,10 +74,14 @@ func (d drawing) write(path string) (err error) {
 }
 
 // Image draws one plot at the given size.
-func Image(p *plot.Plot, width, height vg.Length) image.Image { return plotted(p, width, height).image() }
+func Image(p *plot.Plot, width, height vg.Length) image.Image {
+	return plotted(p, width, height).image()
+}
 
 // SVG draws one plot as SVG, to stand in a page.
-func SVG(p *plot.Plot, width, height vg.Length) ([]byte, error) { return plotted(p, width, height).svg() }
+func SVG(p *plot.Plot, width, height vg.Length) ([]byte, error) {
+	return plotted(p, width, height).svg()
+}
 
 // Write draws a plot into a file of the format that its name ends in: .png with the dots of a dense screen, or .svg or
 // .pdf. An existing file is replaced only once the whole figure is drawn.

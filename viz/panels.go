@@ -19,8 +19,8 @@ type Panels struct {
 	Height vg.Length
 }
 
-// NewPanels breaks a list of plots into rows of the given number of columns, at a size at which two or three stand
-// beside each other in a notebook.
+// NewPanels breaks plots into rows with this many columns, at a size of which two or three fit beside each other in a
+// notebook.
 func NewPanels(columns int, plots ...*plot.Plot) Panels {
 	return Panels{Rows: slices.Collect(slices.Chunk(plots, columns)), Width: 3.1 * vg.Inch, Height: 2.3 * vg.Inch}
 }

@@ -52,15 +52,20 @@ func experiments(all ...arms) (es []experiment.Config, err error) {
 
 // complete are the runs of each arm that st has complete. Arms without any have empty groups, whose places give
 // colours.
-func complete(st *results.Store, list []plan.Arm) (gs []results.Group, err error) {
-	for _, a := range list {
-		g, err := a.Complete(st)
+func complete(st *results.Store, list []plan.Arm) ([]results.Group, error) {
+	return each(list, func(a plan.Arm) (results.Group, error) { return a.Complete(st) })
+}
+
+// each is what f makes of every element; the first error ends it.
+func each[T, U any](in []T, f func(T) (U, error)) (out []U, err error) {
+	for _, v := range in {
+		u, err := f(v)
 		if err != nil {
 			return nil, err
 		}
-		gs = append(gs, g)
+		out = append(out, u)
 	}
-	return gs, nil
+	return out, nil
 }
 
 // sideBySide draws the evaluations of several lists of groups on one task, a panel each. All panels share the range of the panels

@@ -58,7 +58,7 @@ func (d *Density) bars(st *results.Store, of func(*results.Record) float64) ([]v
 	return []viz.Group{all}, err
 }
 
-// valuesOf are the values that runs have, one a seed, without those that are NaN.
+// valuesOf are the values that runs have, one a seed, without NaN.
 func valuesOf(g results.Group, of func(*results.Record) float64) (out []float64) {
 	for _, r := range g.Runs {
 		if v := of(r); !math.IsNaN(v) {
@@ -72,7 +72,7 @@ func valuesOf(g results.Group, of func(*results.Record) float64) (out []float64)
 func meanBar(label string, seeds []float64) viz.Bar {
 	bar := viz.Bar{Label: label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Seeds: seeds}
 	if len(seeds) > 0 {
-		i := stats.Bootstrap([][]float64{seeds}, stats.Mean, comparisonReps, rng.New(0, "figures/bars"))
+		i := stats.Bootstrap([][]float64{seeds}, stats.Mean, comparisonReps, rng.New(0, "figures/rewarded"))
 		bar.Value, bar.Low, bar.High = i.Value, i.Low, i.High
 	}
 	return bar

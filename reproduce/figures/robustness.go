@@ -82,7 +82,7 @@ func seeds(first, last uint64) (out []uint64) {
 // solvedFrom is the share of episodes of the last evaluation from which on a run succeeds.
 const solvedFrom = 0.5
 
-// arms are those of a world.
+// arms lists the arms of a world.
 func (n Robustness) arms(w World) (out []plan.Arm, err error) {
 	if out = n.known[w.Task]; out != nil {
 		return out, nil
@@ -111,7 +111,7 @@ func (n Robustness) arms(w World) (out []plan.Arm, err error) {
 	return out, nil
 }
 
-// Experiments lists those of the study, each once.
+// Experiments lists the experiments of the study, each once.
 func (n Robustness) Experiments() ([]experiment.Config, error) {
 	var all []arms
 	for _, w := range n.Worlds {
@@ -315,15 +315,10 @@ func (n Robustness) besideMACE(st *results.Store) (string, error) {
 
 // Coverage draws the share of a task's cells that have been visited over frames, a panel a world.
 func (n Robustness) Coverage(st *results.Store, worlds ...int) (viz.Panels, error) {
-	var plots []*plot.Plot
-	for _, i := range worlds {
-		p, err := n.curves(st, n.Worlds[i], "coverage", worldLabel(n.Worlds[i].Task), "cells visited", nil)
-		if err != nil {
-			return viz.Panels{}, err
-		}
-		plots = append(plots, p)
-	}
-	return n.panels(plots, nil), nil
+	plots, err := each(worlds, func(i int) (*plot.Plot, error) {
+		return n.curves(st, n.Worlds[i], "coverage", worldLabel(n.Worlds[i].Task), "cells visited", nil)
+	})
+	return n.panels(plots, nil), err
 }
 
 // probed are the arms that the question of what the code keeps is about.
@@ -331,19 +326,14 @@ var probed = []string{"α = .2", "α = 0", "α = 1", "without L_exploit", "never
 
 // Why draws what x̄_t and s_t keep of the screen and of the agents' own state over training, and the code's rate.
 func (n Robustness) Why(st *results.Store) (viz.Panels, error) {
-	var plots []*plot.Plot
-	for _, panel := range [][3]string{
+	plots, err := each([][3]string{
 		{"cermic/probe_screen_x", "the screen, from x_t", "R²"}, {"cermic/probe_own_x", "the agent's own state, from x_t", "R²"},
 		{"cermic/probe_screen_s", "the screen, from s_t", "R²"}, {"cermic/probe_own_s", "the agent's own state, from s_t", "R²"},
 		{"cermic/kl", "rate of the code", "KL / d_x"}, {"coverage", "coverage", "cells visited"},
-	} {
-		p, err := n.curves(st, n.Worlds[0], panel[0], panel[1], panel[2], probed)
-		if err != nil {
-			return viz.Panels{}, err
-		}
-		plots = append(plots, p)
-	}
-	return n.panels(plots, probed), nil
+	}, func(panel [3]string) (*plot.Plot, error) {
+		return n.curves(st, n.Worlds[0], panel[0], panel[1], panel[2], probed)
+	})
+	return n.panels(plots, probed), err
 }
 
 // curves draws a scalar of a world's arms, or of some of them.
@@ -355,18 +345,12 @@ func (n Robustness) curves(st *results.Store, w World, scalar, title, y string, 
 	if some != nil {
 		groups = slices.DeleteFunc(groups, func(g results.Group) bool { return !slices.Contains(some, g.Label) })
 	}
-	lines, series := viz.Scalar(groups, scalar), make([]viz.Series, len(groups))
-	for k, g := range groups {
-		series[k] = viz.Series{Label: g.Label}
-		if i := slices.IndexFunc(lines, func(s viz.Series) bool { return s.Label == g.Label }); i >= 0 {
-			series[k] = lines[i]
-		}
-	}
 	high := 0.0
 	if scalar != "cermic/kl" {
 		high = 1
 	}
-	return viz.Curves(viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true, High: high}, series...)
+	return viz.Curves(viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true, High: high},
+		viz.PerGroup(groups, viz.Scalar(groups, scalar))...)
 }
 
 // panels arranges plots, with one legend for all.

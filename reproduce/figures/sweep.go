@@ -19,7 +19,7 @@ type sweep struct {
 	values  []int
 }
 
-// newSweep lists the experiments of methods, at least one; settings are those of a value, and changes, each "key=value"
+// newSweep lists the experiments of methods, at least one; settings returns the settings of a value; changes, each "key=value"
 // as for -set, are of methods with CERMIC, as in the paper's tables.
 func newSweep(a arms, methods []string, values []int, changes []string, settings func(value int) []string) (sweep, error) {
 	if len(methods) == 0 {

@@ -68,25 +68,23 @@ func earned(g results.Group, _ int) (out []float64, err error) {
 
 // playRandom is what random play earns, mean over episodes.
 func (t *Thresholds) playRandom() ([][]float64, error) {
-	out := make([][]float64, len(t.tasks))
-	for i, s := range t.tasks {
-		for _, parts := range s.values {
+	return each(t.tasks, func(s sweep) ([]float64, error) {
+		return each(s.values, func(parts int) (float64, error) {
 			cfg, err := plan.Variant(s.task, fmt.Sprintf("milestones=%d", parts))
 			if err != nil {
-				return nil, err
+				return 0, err
 			}
 			p, err := scripted.Rollout(cfg, scripted.Random, thresholdEpisodes, 1)
 			if err != nil {
-				return nil, err
+				return 0, err
 			}
-			out[i] = append(out[i], stat.Mean(p.Sparse, nil))
-		}
-	}
-	return out, nil
+			return stat.Mean(p.Sparse, nil), nil
+		})
+	})
 }
 
-// each calls what with every task, what random play earns on it, and what methods earn, [method][parts][seed].
-func (t *Thresholds) each(st *results.Store, what func(s sweep, random []float64, all [][][]float64) error) error {
+// onTasks calls f with every task, the returns of random play on it, and those of methods, [method][parts][seed].
+func (t *Thresholds) onTasks(st *results.Store, f func(s sweep, random []float64, all [][][]float64) error) error {
 	random, err := t.random()
 	if err != nil {
 		return err
@@ -94,7 +92,7 @@ func (t *Thresholds) each(st *results.Store, what func(s sweep, random []float64
 	for i, s := range t.tasks {
 		all, err := s.measure(st, earned)
 		if err == nil {
-			err = what(s, random[i], all)
+			err = f(s, random[i], all)
 		}
 		if err != nil {
 			return err
@@ -106,7 +104,7 @@ func (t *Thresholds) each(st *results.Store, what func(s sweep, random []float64
 // Plots draws a panel for each task: the sparse return of the last evaluation against the number of parts, a bar for
 // random play and one for each method.
 func (t *Thresholds) Plots(st *results.Store) (plots []*plot.Plot, err error) {
-	err = t.each(st, func(s sweep, random []float64, all [][][]float64) error {
+	err = t.onTasks(st, func(s sweep, random []float64, all [][][]float64) error {
 		groups := s.bars(all)
 		for k, chance := range random {
 			bar := viz.Bar{Label: string(scripted.Random), Value: chance, Low: math.NaN(), High: math.NaN()}
@@ -137,7 +135,7 @@ func (t *Thresholds) Table(st *results.Store) (viz.Table, error) {
 		}
 	}
 	out.Header = append(out.Header, "begins to learn at")
-	return out, t.each(st, func(s sweep, random []float64, all [][][]float64) error {
+	return out, t.onTasks(st, func(s sweep, random []float64, all [][][]float64) error {
 		row := []string{path.Base(s.task), string(scripted.Random)}
 		for _, chance := range random {
 			row = append(row, fmt.Sprintf("%.3g", chance))
