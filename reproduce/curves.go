@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,9 +70,6 @@ func curvesCommand() *cobra.Command {
 				return fmt.Errorf("no complete run of %s with these flags in %s: train one with %s", known.ID, store, train)
 			}
 			others, err := figures.Imported(with, known.ID)
-			if errors.As(err, new(figures.RepeatedFileError)) {
-				return usagef("-with: %w", err)
-			}
 			if err != nil {
 				return err
 			}

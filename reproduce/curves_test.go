@@ -86,11 +86,11 @@ func TestSeedsInFilesOfTheirOwnAreOneImportedCurve(t *testing.T) {
 	a, b := one("a.json", "mappo", 0), one("b.json", "mappo", 1)
 	for want, got := range map[string]string{
 		"imported mappo × 2; imported qmix × 1": imported(a, b, one("d.json", "qmix", 0)),
-		"imported mappo, x/run.json × 1; imported mappo, y/run.json × 1; imported mappo, other.json × 1": imported(
+		"imported mappo, D/x/run.json × 1; imported mappo, D/y/run.json × 1; imported mappo, D/y/other.json × 1": imported(
 			one("x/run.json", "mappo", 0), one("y/run.json", "mappo", 0), one("y/other.json", "mappo", 1)),
-		dir + "/x/../a.json is named twice": imported(a, dir+"/x/../a.json"),
+		"imported mappo × 1": imported(a, a),
 	} {
-		if got != want {
+		if got = strings.ReplaceAll(got, dir, "D"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

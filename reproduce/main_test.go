@@ -127,7 +127,6 @@ var mistakes = []struct{ args, want string }{
 	{"evaluate 0123abcd", `no run "0123abcd"`},
 	{"list -set learner.lr=1", "does not read -set"},
 	{"table sotta", "did you mean sota"},
-	{"table sota -format latx", "did you mean latex"},
 	{"table sota -store nothing/here", "there is no folder nothing/here"},
 	{"claims lifts-mapo", "did you mean lifts-mappo"},
 	{"claims lifts-mappo -write", "leave out"},

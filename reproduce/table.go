@@ -10,30 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
-	"cermic/viz"
 )
 
-// formats are the renderings of a table, by name.
-var formats = map[string]func(viz.ScoreTable) string{
-	"text":     func(t viz.ScoreTable) string { return t.Text(width()) },
-	"markdown": viz.ScoreTable.Markdown,
-	"latex":    viz.ScoreTable.LaTeX,
-	"html":     viz.ScoreTable.HTML,
-}
-
-// formatNames in the order of the help text.
-var formatNames = []string{"text", "markdown", "latex", "html"}
-
 func tableCommand() *cobra.Command {
-	var budget, format, store string
+	var budget, store string
 	var number reproduction
 	cmd := &cobra.Command{
 		Use:   "table [sota|agents|ablation|density]",
 		Short: "Print a table of the paper with our results beside it",
-		Example: "  table ablation -budget short -format latex\n" +
+		Example: "  table ablation -budget short\n" +
 			"  table sota -cell \"MAPPO-CERMIC,Balanc*\" -budget short -train",
 		Args: arguments(0, 1, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,10 +30,6 @@ func tableCommand() *cobra.Command {
 			}
 			if _, err := plan.FindPreset(budget); err != nil {
 				return usageError{err}
-			}
-			render, ok := formats[format]
-			if !ok {
-				return usagef("unknown format %q%s", format, conf.Near(format, formatNames))
 			}
 			open := readStore
 			if number.trains() {
@@ -63,13 +46,12 @@ func tableCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.TrimRight(render(grid), "\n"))
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.TrimRight(grid.Text(width()), "\n"))
 			return err
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&budget, "budget", plan.TableBudget, "`budget` of the runs: "+budgetNames())
-	f.StringVar(&format, "format", "text", strings.Join(formatNames, ", "))
 	storeFlag(f, &store)
 	number.declare(f)
 	return cmd

@@ -8,6 +8,7 @@ import (
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -96,21 +97,17 @@ func newPlot(f Figure) *plot.Plot {
 		a.LineStyle = draw.LineStyle{Color: grey, Width: vg.Points(0.6)}
 		a.Padding = 0
 	}
-	p.Add(gridLines{})
+	p.Add(newGridLines())
 	return p
 }
 
 // gridLines draws one light line a tick of the vertical axis, under everything else.
-type gridLines struct{}
+type gridLines struct{ *plotter.Grid }
 
-// Plot implements plot.Plotter.
-func (gridLines) Plot(c draw.Canvas, p *plot.Plot) {
-	_, y := p.Transforms(&c)
-	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		if h := y(t.Value); t.Value >= p.Y.Min && t.Value <= p.Y.Max {
-			c.StrokeLine2(draw.LineStyle{Color: mist, Width: vg.Points(0.7)}, c.Min.X, h, c.Max.X, h)
-		}
-	}
+func newGridLines() gridLines {
+	lines := gridLines{&plotter.Grid{}}
+	lines.Horizontal = draw.LineStyle{Color: mist, Width: vg.Points(0.7)}
+	return lines
 }
 
 // GlyphBoxes implements plot.GlyphBoxer. It leaves half the height of a number above the data, so that the titles of panels

@@ -4,12 +4,12 @@ package viz
 
 import (
 	"cmp"
-	"fmt"
 	"image/color"
 	"math"
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -44,11 +44,7 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 			return nil, err
 		}
 		style := looks(s)
-		end, err := drawMean(p, s, style)
-		if err != nil {
-			return nil, fmt.Errorf("series %q: %w", s.Label, err)
-		}
-		if !math.IsNaN(end) && style.Name != "" {
+		if end := drawMean(p, s, style); !math.IsNaN(end) && style.Name != "" {
 			ends.add(style, end)
 		}
 	}
@@ -94,8 +90,7 @@ func looksOf(series []Series) func(Series) Style {
 	}
 }
 
-// theirs is the label of a reference: that of others' runs of a method of the paper has its printed name, "BenchMARL
-// MAPPO".
+// theirs is the label of a reference, in which a method of the paper has its printed name: "BenchMARL MAPPO".
 func theirs(label string) string {
 	others, method, two := strings.Cut(label, " ")
 	if s, ok := methods[method]; two && ok {
@@ -135,14 +130,14 @@ func rank(s Series) int {
 const bandReps = 1000
 
 // drawMean adds the mean line with its band and returns the line's last value, NaN if there is none.
-func drawMean(p *plot.Plot, s Series, style Style) (end float64, err error) {
+func drawMean(p *plot.Plot, s Series, style Style) (end float64) {
 	var line, low, high plotter.XYs
 	for j, x := range s.X {
 		v := s.at(j)
 		if len(v) == 0 || len(v) < len(s.Y) {
 			continue
 		}
-		line = append(line, plotter.XY{X: x, Y: mean(v)})
+		line = append(line, plotter.XY{X: x, Y: stat.Mean(v, nil)})
 		switch {
 		case s.Low != nil:
 			low = append(low, plotter.XY{X: x, Y: s.Low[j]})
@@ -154,26 +149,20 @@ func drawMean(p *plot.Plot, s Series, style Style) (end float64, err error) {
 		}
 	}
 	if len(line) == 0 {
-		return math.NaN(), nil
+		return math.NaN()
 	}
 	if len(low) > 0 {
 		slices.Reverse(high)
-		band, err := plotter.NewPolygon(append(low, high...))
-		if err != nil {
-			return 0, err
-		}
-		band.Color, band.LineStyle.Width = style.Band(), 0
-		p.Add(band)
+		p.Add(&plotter.Polygon{XYs: []plotter.XYs{append(low, high...)}, Color: style.Band()})
 	}
 	if n := len(s.Y); s.Low == nil && n > 1 && n <= dotSeeds {
-		if err := drawEach(p, s, style, len(line)); err != nil {
-			return 0, err
-		}
+		drawEach(p, s, style, len(line))
 	}
 	if s.Branched {
 		p.Add(branches{line[0], style.Color})
 	}
-	return line[len(line)-1].Y, addLine(p, line, style.Line())
+	addLine(p, line, style.Line())
+	return line[len(line)-1].Y
 }
 
 // dotSeeds are shown one by one: a bootstrap interval of so few is hardly more than their range.
@@ -182,8 +171,8 @@ const dotSeeds = 5
 // manyPoints are too many for dots.
 const manyPoints = 25
 
-// drawEach adds what the seeds of a mean line say: dots, or thin lines.
-func drawEach(p *plot.Plot, s Series, style Style, points int) error {
+// drawEach adds the seeds of a mean line: dots, or thin lines.
+func drawEach(p *plot.Plot, s Series, style Style, points int) {
 	var dots plotter.XYs
 	for _, y := range s.Y {
 		var line plotter.XYs
@@ -193,22 +182,17 @@ func drawEach(p *plot.Plot, s Series, style Style, points int) error {
 			}
 		}
 		if points > manyPoints {
-			if err := addLine(p, line, draw.LineStyle{Color: fade(style.Color, 0x48), Width: vg.Points(0.6)}); err != nil {
-				return err
-			}
+			addLine(p, line, draw.LineStyle{Color: fade(style.Color, 0x48), Width: vg.Points(0.6)})
 		}
 		dots = append(dots, line...)
 	}
-	if points > manyPoints {
-		return nil
+	if points <= manyPoints {
+		addDots(p, dots, fade(style.Color, 0x90), vg.Points(1.5))
 	}
-	seeds, err := plotter.NewScatter(dots)
-	if err != nil {
-		return err
-	}
-	seeds.GlyphStyle = draw.GlyphStyle{Color: fade(style.Color, 0x90), Radius: vg.Points(1.5), Shape: draw.CircleGlyph{}}
-	p.Add(seeds)
-	return nil
+}
+
+func addDots(p *plot.Plot, at plotter.XYs, color color.Color, radius vg.Length) {
+	p.Add(&plotter.Scatter{XYs: at, GlyphStyle: draw.GlyphStyle{Color: color, Radius: radius, Shape: draw.CircleGlyph{}}})
 }
 
 // branches implements plot.Plotter: a ring where one line leaves another.
@@ -226,21 +210,10 @@ func (b branches) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // addLine adds a line, or a dot where there is only one point to see.
-func addLine(p *plot.Plot, xy plotter.XYs, look draw.LineStyle) error {
+func addLine(p *plot.Plot, xy plotter.XYs, look draw.LineStyle) {
 	if len(xy) == 1 {
-		dot, err := plotter.NewScatter(xy)
-		if err != nil {
-			return err
-		}
-		dot.GlyphStyle = draw.GlyphStyle{Color: look.Color, Radius: look.Width * 1.2, Shape: draw.CircleGlyph{}}
-		p.Add(dot)
-		return nil
+		addDots(p, xy, look.Color, look.Width*1.2)
+		return
 	}
-	line, err := plotter.NewLine(xy)
-	if err != nil {
-		return err
-	}
-	line.LineStyle = look
-	p.Add(line)
-	return nil
+	p.Add(&plotter.Line{XYs: xy, LineStyle: look})
 }

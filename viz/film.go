@@ -67,21 +67,6 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 	}), nil
 }
 
-// Still draws scene t of an episode as large as Animate does.
-func Still(scenes []envs.Scene, t int) (image.Image, error) {
-	view, scenes, err := viewOf(scenes)
-	if err != nil {
-		return nil, err
-	}
-	if t < 0 || t >= len(scenes) {
-		return nil, fmt.Errorf("step %d of an episode of %d", t, len(scenes)-1)
-	}
-	width, height := view.roomy(filmSide)
-	m, p := rendering(scenes[t], trailsOf(scenes[max(0, t-tail):t+1]), width, height, filmDPI)
-	p.caption(width, height, t, len(scenes))
-	return m, nil
-}
-
 // columns is how many scenes stand beside each other, so that a wide one does not become a thread.
 func (v view) columns(frames int) int {
 	if ratio := (v.maxX - v.minX) / (v.maxY - v.minY); ratio > 2 {
@@ -274,42 +259,23 @@ func indexed(m image.Image, palette color.Palette, index func(color.Color) uint8
 	return out
 }
 
-// difference is the part of a frame that differs from the one before, with what does not differ made transparent.
+// difference is the part of a frame that differs from the one before: the smallest rectangle that holds all of it, at
+// least one pixel, in which equal pixels are transparent.
 func difference(before, now *image.Paletted) *image.Paletted {
-	out := image.NewPaletted(changed(before, now), now.Palette)
-	for y := out.Rect.Min.Y; y < out.Rect.Max.Y; y++ {
-		for x := out.Rect.Min.X; x < out.Rect.Max.X; x++ {
-			i := now.ColorIndexAt(x, y)
-			if i == before.ColorIndexAt(x, y) {
-				i = transparent
+	out := image.NewPaletted(now.Rect, now.Palette) // transparent
+	var changed image.Rectangle
+	for y := now.Rect.Min.Y; y < now.Rect.Max.Y; y++ {
+		for x := now.Rect.Min.X; x < now.Rect.Max.X; x++ {
+			if i := now.ColorIndexAt(x, y); i != before.ColorIndexAt(x, y) {
+				out.SetColorIndex(x, y, i)
+				changed = changed.Union(image.Rect(x, y, x+1, y+1))
 			}
-			out.SetColorIndex(x, y, i)
 		}
 	}
-	return out
-}
-
-// transparent is the place of the transparent colour in the palette of a film.
-const transparent = 0
-
-// changed is the smallest rectangle that holds every pixel in which two frames differ; at least one pixel, because a
-// frame may not be empty.
-func changed(a, b *image.Paletted) image.Rectangle {
-	r := image.Rectangle{Min: a.Rect.Min, Max: a.Rect.Min.Add(image.Pt(1, 1))}
-	first := true
-	for y := a.Rect.Min.Y; y < a.Rect.Max.Y; y++ {
-		for x := a.Rect.Min.X; x < a.Rect.Max.X; x++ {
-			if a.ColorIndexAt(x, y) == b.ColorIndexAt(x, y) {
-				continue
-			}
-			pixel := image.Rect(x, y, x+1, y+1)
-			if first {
-				r, first = pixel, false
-			}
-			r = r.Union(pixel)
-		}
+	if changed.Empty() {
+		changed = image.Rect(0, 0, 1, 1).Add(now.Rect.Min)
 	}
-	return r
+	return out.SubImage(changed).(*image.Paletted)
 }
 
 // paletteOf takes the most frequent colours after rounding to 6 bits a channel, behind the transparent one, and returns

@@ -14,7 +14,7 @@ import (
 
 // Forest draws one row a bar, from top to bottom in their order: its name at the left, its value as a dot on its
 // interval. The first one is what the others are compared with: its interval goes through all rows as a band, and dots
-// whose own interval leaves that band out are filled. What the intervals are is for f.Note to say.
+// whose own interval leaves that band out are filled. f.Note names the kind of interval.
 func Forest(f Figure, rows ...Bar) (*plot.Plot, error) {
 	for _, row := range rows {
 		if v := []float64{row.Value, row.Low, row.High}; slices.ContainsFunc(v, undrawable) || slices.ContainsFunc(v, math.IsNaN) {

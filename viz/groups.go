@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"cermic/cermiclib/results"
 )
 
@@ -15,7 +17,7 @@ func Early(gs []results.Group) []Series {
 	return collect(gs, func(r *results.Record) (points []results.Point) {
 		for _, e := range r.Evals {
 			if len(e.Early) > 0 {
-				points = append(points, results.Point{Frames: e.Frames, Value: mean(e.Early)})
+				points = append(points, results.Point{Frames: e.Frames, Value: stat.Mean(e.Early, nil)})
 			}
 		}
 		return points

@@ -4,6 +4,7 @@ package viz
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -26,18 +27,76 @@ const (
 	Height = 3.5 * vg.Inch
 )
 
-// Image draws one plot at the given size.
-func Image(p *plot.Plot, width, height vg.Length) image.Image {
-	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
-	onto(c, p)
+// drawing is a figure of one size.
+type drawing struct {
+	width, height vg.Length
+	paint         func(draw.Canvas)
+}
+
+// plotted is a plot with the margins that every format has.
+func plotted(p *plot.Plot, width, height vg.Length) drawing {
+	return drawing{width, height, func(c draw.Canvas) {
+		inner := draw.Crop(c, vg.Points(6), -vg.Points(8), vg.Points(5), -vg.Points(6))
+		arranged(p, inner.Size().X, inner.Size().Y).Draw(inner)
+	}}
+}
+
+func (d drawing) image() image.Image {
+	c := vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
+	d.paint(draw.New(c))
 	return c.Image()
 }
 
-// onto draws a plot with the margins that every format has.
-func onto(c vg.CanvasSizer, p *plot.Plot) {
-	inner := draw.Crop(draw.New(c), vg.Points(6), -vg.Points(8), vg.Points(5), -vg.Points(6))
-	arranged(p, inner.Size().X, inner.Size().Y).Draw(inner)
+// onPaper draws on white ground.
+func (d drawing) onPaper(sizer vg.CanvasSizer) {
+	c := draw.New(sizer)
+	c.FillPolygon(paper, rectangle(0, 0, d.width, d.height))
+	d.paint(c)
 }
+
+// write draws into a file of the format that its name ends in.
+func (d drawing) write(path string) (err error) {
+	var data []byte
+	switch filepath.Ext(path) {
+	case ".png":
+		return WritePNG(path, d.image())
+	case ".svg":
+		data, err = d.svg()
+	case ".pdf":
+		data, err = d.pdf()
+	default:
+		err = errors.New("a figure's name must end in .png, .svg or .pdf")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return results.WriteFile(path, data)
+}
+
+// Image draws one plot at the given size.
+func Image(p *plot.Plot, width, height vg.Length) image.Image {
+	return plotted(p, width, height).image()
+}
+
+// SVG draws one plot as SVG, to stand in a page.
+func SVG(p *plot.Plot, width, height vg.Length) ([]byte, error) {
+	return plotted(p, width, height).svg()
+}
+
+// Write draws a plot into a file of the format that its name ends in: .png with the dots of a dense screen, or .svg or
+// .pdf. An existing file is replaced only once the whole figure is drawn.
+func Write(path string, p *plot.Plot, width, height vg.Length) error {
+	return plotted(p, width, height).write(path)
+}
+
+// WritePanels is Write for panels.
+func WritePanels(path string, p Panels) error { return p.layout().write(path) }
+
+// Image draws all panels with equal data areas.
+func (p Panels) Image() image.Image { return p.layout().image() }
+
+// SVG draws all panels as SVG, to stand in a page.
+func (p Panels) SVG() ([]byte, error) { return p.layout().svg() }
 
 // PNG encodes an image.
 func PNG(m image.Image) ([]byte, error) {
@@ -56,51 +115,4 @@ func WritePNG(path string, m image.Image) error {
 		return err
 	}
 	return results.WriteFile(path, data)
-}
-
-// Write draws a plot into a file of the format that its name ends in: .png with the dots of a dense screen, or .svg or
-// .pdf. An existing file is replaced only once the whole figure is drawn.
-func Write(path string, p *plot.Plot, width, height vg.Length) error {
-	if filepath.Ext(path) == ".png" {
-		return WritePNG(path, Image(p, width, height))
-	}
-	return writeVector(path, width, height, func(c vg.CanvasSizer) { onto(c, p) })
-}
-
-// WritePanels is Write for panels.
-func WritePanels(path string, p Panels) error {
-	if filepath.Ext(path) == ".png" {
-		return WritePNG(path, p.Image())
-	}
-	width, height, paint := p.layout()
-	return writeVector(path, width, height, func(c vg.CanvasSizer) { paint(draw.New(c)) })
-}
-
-func writeVector(path string, width, height vg.Length, paint func(vg.CanvasSizer)) error {
-	format, ok := map[string]func(vg.Length, vg.Length, func(vg.CanvasSizer)) ([]byte, error){".svg": paintSVG, ".pdf": paintPDF}[filepath.Ext(path)]
-	if !ok {
-		return fmt.Errorf("%s: a figure's name must end in .png, .svg or .pdf", path)
-	}
-	data, err := format(width, height, paint)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return results.WriteFile(path, data)
-}
-
-// SVG draws a plot as one, to stand in a page.
-func SVG(p *plot.Plot, width, height vg.Length) ([]byte, error) {
-	return paintSVG(width, height, func(c vg.CanvasSizer) { onto(c, p) })
-}
-
-// SVG draws all panels as one, to stand in a page.
-func (p Panels) SVG() ([]byte, error) {
-	width, height, paint := p.layout()
-	return paintSVG(width, height, func(c vg.CanvasSizer) { paint(draw.New(c)) })
-}
-
-// whiten fills a canvas with the background.
-func whiten(c vg.Canvas, width, height vg.Length) {
-	c.SetColor(paper)
-	c.Fill(vg.Rectangle{Max: vg.Point{X: width, Y: height}}.Path())
 }

@@ -97,7 +97,7 @@ type room struct {
 	width vg.Length
 }
 
-// widthOf is the width of the picture of a plot, that of a single figure until the plot is arranged.
+// widthOf is the width of a plot's picture; until the plot is arranged, the width of a single figure.
 func widthOf(p *plot.Plot) vg.Length {
 	if r, ok := p.TextHandler.(room); ok {
 		return r.width

@@ -115,12 +115,8 @@ func TestTablesKeepTheirRows(t *testing.T) {
 			return ScoreTable{Title: s, Columns: []string{s}, Rows: []Row{{Group: s, Head: s, Cells: cells}}}
 		}
 		g, plain := of(s), of("plain")
-		for name, render := range map[string]func(ScoreTable) string{
-			"Markdown": ScoreTable.Markdown, "LaTeX": ScoreTable.LaTeX, "HTML": ScoreTable.HTML,
-		} {
-			if got, want := strings.Count(render(g), "\n"), strings.Count(render(plain), "\n"); s != "" && got != want {
-				t.Errorf("%s of %q has %d lines, want %d", name, s, got, want)
-			}
+		if got, want := strings.Count(g.HTML(), "\n"), strings.Count(plain.HTML(), "\n"); s != "" && got != want {
+			t.Errorf("the HTML of %q has %d lines, want %d", s, got, want)
 		}
 		for line := range strings.SplitSeq(g.Text(80), "\n") {
 			if n := columns(line); n > 80 {
@@ -150,11 +146,11 @@ func TestScenesOfAnyNumbers(t *testing.T) {
 		s := envs.Scene{MaxX: 1, MaxY: 1, Shapes: []envs.Shape{
 			{Role: envs.RoleAgent, X: v, Radius: 0.1}, {Role: envs.RoleNoise, X: 0.5, Y: 0.5, Radius: math.Abs(v)},
 			{Role: envs.RoleObject, X: 0.5, Y: v, Width: 0.1, Height: 0.1, Angle: v}, {Role: envs.RoleSensor, Width: v}}}
-		if _, err := Still([]envs.Scene{s, s}, 1); err != nil {
+		if _, err := Strip([]envs.Scene{s, s}, 1); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := Still([]envs.Scene{{MaxX: 1e9, MaxY: 1}}, 0); err == nil {
+	if _, err := Strip([]envs.Scene{{MaxX: 1e9, MaxY: 1}}, 1); err == nil {
 		t.Error("a scene a thousand million times as wide as high was drawn")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// The colours of methods: those of Okabe and Ito (2008), which stay apart under every common colour deficiency, with
+// The colours of methods: the palette of Okabe and Ito (2008), whose colours stay apart under every common colour deficiency, with
 // violet in place of yellow, which is hard to see on white, and five more. TestColoursStayApart measures the distances.
 var (
 	black     = rgb(0x1a1a1a)

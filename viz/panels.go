@@ -3,13 +3,11 @@
 package viz
 
 import (
-	"image"
 	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // Panels is a grid of plots in one picture.
@@ -21,8 +19,8 @@ type Panels struct {
 	Height vg.Length
 }
 
-// NewPanels breaks a list of plots into rows of the given number of columns, at a size at which two or three stand
-// beside each other in a notebook.
+// NewPanels breaks plots into rows with this many columns, at a size of which two or three fit beside each other in a
+// notebook.
 func NewPanels(columns int, plots ...*plot.Plot) Panels {
 	return Panels{Rows: slices.Collect(slices.Chunk(plots, columns)), Width: 3.1 * vg.Inch, Height: 2.3 * vg.Inch}
 }
@@ -30,16 +28,8 @@ func NewPanels(columns int, plots ...*plot.Plot) Panels {
 // MaxWidth is that of the widest figure: 1,098 pixels, which fit a notebook's column.
 const MaxWidth = 7.84 * vg.Inch
 
-// Image draws all panels with equal data areas.
-func (p Panels) Image() image.Image {
-	width, height, paint := p.layout()
-	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
-	paint(draw.New(img))
-	return img.Image()
-}
-
-// layout is the size of the picture, and what draws it. Panels that together were wider than MaxWidth become narrower.
-func (p Panels) layout() (width, height vg.Length, paint func(draw.Canvas)) {
+// layout arranges the panels in one drawing. Panels that together were wider than MaxWidth become narrower.
+func (p Panels) layout() drawing {
 	columns := 0
 	for _, row := range p.Rows {
 		columns = max(columns, len(row))
@@ -55,7 +45,7 @@ func (p Panels) layout() (width, height vg.Length, paint func(draw.Canvas)) {
 		}
 	}
 	const margin = 8
-	width = min(p.Width*vg.Length(columns)+2*margin, MaxWidth)
+	width := min(p.Width*vg.Length(columns)+2*margin, MaxWidth)
 	entries := lineEntries(p.Legend)
 	head := vg.Length(0)
 	if len(entries) > 0 {
@@ -81,8 +71,8 @@ func (p Panels) layout() (width, height vg.Length, paint func(draw.Canvas)) {
 			}
 		}
 	}
-	height = p.Height*vg.Length(len(grid)) + above + head + foot + 2*margin
-	return width, height, func(whole draw.Canvas) {
+	height := p.Height*vg.Length(len(grid)) + above + head + foot + 2*margin
+	return drawing{width, height, func(whole draw.Canvas) {
 		c := draw.Crop(whole, margin, -margin, margin, -margin)
 		c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y}, text)
 		drawLegend(draw.Crop(c, 0, 0, 0, -above), entries)
@@ -101,7 +91,7 @@ func (p Panels) layout() (width, height vg.Length, paint func(draw.Canvas)) {
 				}
 			}
 		}
-	}
+	}}
 }
 
 // commonNote takes the note of the panels away from them, if all that have one have the same.

@@ -18,11 +18,10 @@ import (
 // text for code page 1252, which has neither ε nor −.
 type pdf struct{ *vgpdf.Canvas }
 
-// paintPDF is a figure as PDF on white ground.
-func paintPDF(width, height vg.Length, paint func(vg.CanvasSizer)) ([]byte, error) {
-	c := pdf{vgpdf.New(width, height)}
-	whiten(c, width, height)
-	paint(c)
+// pdf is the drawing as PDF.
+func (d drawing) pdf() ([]byte, error) {
+	c := pdf{vgpdf.New(d.width, d.height)}
+	d.onPaper(c)
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("drawing the figure: %w", err)

@@ -4,6 +4,7 @@ package viz
 
 import (
 	"bytes"
+	"image"
 	"image/gif"
 	"math"
 	"testing"
@@ -78,7 +79,7 @@ func TestMosaicsAreNotBlurred(t *testing.T) {
 		pixels = append(pixels, bytes.Repeat(c[:], 64)...)
 	}
 	mosaic := envs.Mosaic{MaxX: 2, MaxY: 2, Columns: 2, Cells: []uint16{0, 1, 2, 3}, Pixels: pixels}
-	m, err := Still([]envs.Scene{{MaxX: 4, MaxY: 2, Mosaics: []envs.Mosaic{mosaic}}}, 0)
+	m, err := lastFrame([]envs.Scene{{MaxX: 4, MaxY: 2, Mosaics: []envs.Mosaic{mosaic}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func TestDrawingRefusesWhatIsNoScene(t *testing.T) {
 	}
 }
 
-func TestAPreviewIsSmallAndAStillIsOneFrame(t *testing.T) {
+func TestAPreviewIsSmall(t *testing.T) {
 	scenes := lifting(100)
 	preview, err := Preview(scenes, 20)
 	if err != nil {
@@ -131,18 +132,17 @@ func TestAPreviewIsSmallAndAStillIsOneFrame(t *testing.T) {
 	if small, large := preview.Image[0].Rect.Dx(), film.Image[0].Rect.Dx(); 2*small > large {
 		t.Errorf("a preview is %d pixels wide, a film %d", small, large)
 	}
-	still, err := Still(scenes, 7)
+}
+
+// lastFrame draws the last of some scenes as a film does.
+func lastFrame(scenes []envs.Scene) (image.Image, error) {
+	view, scenes, err := viewOf(scenes)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	if got, want := still.Bounds().Size(), film.Image[0].Rect.Size(); got != want {
-		t.Errorf("a still is %v, a frame of the film %v", got, want)
-	}
-	for _, step := range []int{-1, 100} {
-		if _, err := Still(scenes, step); err == nil {
-			t.Errorf("step %d of 99 was drawn", step)
-		}
-	}
+	width, height := view.roomy(filmSide)
+	m, _ := rendering(scenes[len(scenes)-1], trailsOf(scenes), width, height, filmDPI)
+	return m, nil
 }
 
 func TestAStripOfWideScenesHasSeveralRows(t *testing.T) {
@@ -174,7 +174,7 @@ func TestATrailEndsWhereSomebodyIsPutElsewhere(t *testing.T) {
 		scenes = append(scenes, envs.Scene{MinX: -1, MinY: -1, MaxX: 1, MaxY: 1,
 			Shapes: []envs.Shape{{Role: envs.RoleAgent, X: x, Radius: 0.03}}})
 	}
-	m, err := Still(scenes, 19)
+	m, err := lastFrame(scenes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,11 +194,11 @@ func TestTheUpperOfTwoAgentsHidesTheNumberOfTheOther(t *testing.T) {
 		}
 		return []envs.Scene{s}
 	}
-	alone, err := Still(scene(1), 0)
+	alone, err := lastFrame(scene(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	both, err := Still(scene(0, 1), 0)
+	both, err := lastFrame(scene(0, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

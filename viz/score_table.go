@@ -14,7 +14,7 @@ import (
 	"cermic/envs/conf"
 )
 
-// ScoreTable is a table of measured numbers beside published ones. HTML, Markdown, Text and LaTeX render it.
+// ScoreTable is a table of measured numbers beside published ones. HTML renders it for a notebook, Text for a terminal.
 type ScoreTable struct {
 	Title   string
 	Caption string // what is compared; how to read a cell is added by the rendering

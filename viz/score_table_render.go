@@ -70,44 +70,7 @@ func (c Cell) html(perCell bool) string {
 	return strings.Join(lines, "<br>")
 }
 
-// markdown turns a cell's HTML into Markdown; only the line breaks stay HTML.
-var markdown = strings.NewReplacer("<b>", "**", "</b>", "**", smallOpen, "", "</small>", "")
-
 const smallOpen = `<small style="opacity:.75">`
-
-// Markdown renders the grid for a page of text.
-func (g ScoreTable) Markdown() string {
-	var b strings.Builder
-	if g.Title != "" {
-		fmt.Fprintf(&b, "**%s**\n\n", plainMarkdown(g.Title))
-	}
-	b.WriteString("| |")
-	for _, c := range g.Columns {
-		b.WriteString(" " + plainMarkdown(c) + " |")
-	}
-	fmt.Fprintf(&b, "\n|---|%s\n", strings.Repeat("---|", len(g.Columns)))
-	perCell := g.effort() == ""
-	g.each(func(name string) {
-		fmt.Fprintf(&b, "| *%s* |%s\n", plainMarkdown(name), strings.Repeat(" |", len(g.Columns)))
-	}, func(r Row) {
-		head := plainMarkdown(r.head())
-		if r.Ours != "" {
-			head = "*" + head + "*"
-		}
-		cells := make([]string, len(r.Cells))
-		for j, c := range r.Cells {
-			cells[j] = markdown.Replace(c.html(perCell))
-		}
-		fmt.Fprintf(&b, "| %s | %s |\n", head, strings.Join(cells, " | "))
-	})
-	fmt.Fprintf(&b, "\n%s\n", plainMarkdown(g.about()))
-	return b.String()
-}
-
-// plainMarkdown writes text so that none of its signs sets letters or ends a cell: the star of Balance* is one.
-func plainMarkdown(s string) string { return markdownSigns.Replace(oneLine(s)) }
-
-var markdownSigns = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "|", `\|`, "`", "\\`", "<", `\<`)
 
 // Text renders the grid for a terminal of the given width in characters: columns that do not fit follow in further
 // blocks. A star stands before a number that is bold elsewhere.
@@ -182,54 +145,3 @@ func before(separator, s string) string {
 	}
 	return separator + s
 }
-
-// LaTeX renders the grid as a booktabs tabular: ours with interval and, where they differ, seeds and frames; below it
-// the published number and the difference to it. Caption and required packages stand in comments.
-func (g ScoreTable) LaTeX() string {
-	var b strings.Builder
-	for _, line := range []string{g.Title, g.Caption, g.guide(), `Needs \usepackage{booktabs}; a wide table also \usepackage{graphicx} and \resizebox{\textwidth}{!}{...} around it.`} {
-		if line != "" {
-			fmt.Fprintf(&b, "%% %s\n", oneLine(line))
-		}
-	}
-	fmt.Fprintf(&b, "\\begin{tabular}{l%s}\n\\toprule\n", strings.Repeat("c", len(g.Columns)))
-	for _, c := range g.Columns {
-		b.WriteString(" & " + latex(c))
-	}
-	b.WriteString(" \\\\\n\\midrule\n")
-	perCell := g.effort() == ""
-	g.each(func(name string) {
-		fmt.Fprintf(&b, "\\multicolumn{%d}{l}{\\emph{%s}} \\\\\n", len(g.Columns)+1, latex(name))
-	}, func(r Row) {
-		ours, published := latex(r.head()), "\\quad published"
-		if r.Ours != "" {
-			ours = "\\quad \\emph{" + ours + "}"
-		}
-		for _, c := range r.Cells {
-			value := latex(c.ours())
-			if c.Bold {
-				value = "\\textbf{" + value + "}"
-			}
-			ours += " & " + value
-			for _, note := range c.notes(perCell) {
-				if note != "" {
-					ours += " {\\scriptsize " + latex(note) + "}"
-				}
-			}
-			published += " & {\\scriptsize " + latex(c.compared()) + "}"
-		}
-		b.WriteString(ours + " \\\\\n")
-		if r.compares() {
-			b.WriteString(published + " \\\\\n")
-		}
-	})
-	b.WriteString("\\bottomrule\n\\end{tabular}\n")
-	return b.String()
-}
-
-// latex escapes special characters and sets the symbols that the tables use.
-func latex(s string) string { return latexSigns.Replace(oneLine(s)) }
-
-var latexSigns = strings.NewReplacer(`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`,
-	"−", "$-$", "±", "$\\pm$", "×", "$\\times$", "–", "--", "α", "$\\alpha$", "ε", "$\\epsilon$", "Δ", "$\\Delta$", "^", `\^{}`,
-	"{", `\{`, "}", `\}`)

@@ -35,7 +35,7 @@ func exampleGrid() ScoreTable {
 func TestGridRendersAsBefore(t *testing.T) {
 	g := exampleGrid()
 	for file, got := range map[string]string{
-		"grid.html": g.HTML(), "grid.md": g.Markdown(), "grid.txt": g.Text(80), "grid.tex": g.LaTeX(),
+		"grid.html": g.HTML(), "grid.txt": g.Text(80),
 	} {
 		path := filepath.Join("testdata", file)
 		if *regen {
@@ -60,7 +60,7 @@ func TestGridSaysTheEffortInEveryCellWhereItDiffers(t *testing.T) {
 		t.Error("equal effort is repeated in every cell")
 	}
 	g.Rows[0].Cells[0].Seeds = 5
-	for name, got := range map[string]string{"HTML": g.HTML(), "Markdown": g.Markdown(), "Text": g.Text(80), "LaTeX": strings.ReplaceAll(g.LaTeX(), "$\\times$", "×")} {
+	for name, got := range map[string]string{"HTML": g.HTML(), "Text": g.Text(80)} {
 		if !strings.Contains(got, "3 × 600k") || !strings.Contains(got, "5 × 600k") {
 			t.Errorf("%s does not say which cell has which seeds and frames", name)
 		}
@@ -107,16 +107,5 @@ func TestGridKeepsOnlyTheColumnsAskedFor(t *testing.T) {
 	}
 	if _, err := exampleGrid().Only("Balance"); err == nil || !strings.Contains(err.Error(), "did you mean Balance*?") {
 		t.Errorf("got %v, want the near name", err)
-	}
-}
-
-func TestMarkdownShowsStarsAsTheyAre(t *testing.T) {
-	g := ScoreTable{Title: "Balance*, a*b", Caption: "Of give_way* | others.", Columns: []string{"a|b", "Balance*"},
-		Rows: []Row{{Group: "sparse*", Head: "no_memory*", Cells: make([]Cell, 2)}}}
-	got := g.Markdown()
-	for _, want := range []string{"**Balance\\*, a\\*b**\n", "Of give\\_way\\* \\| others. ", "| | a\\|b | Balance\\* |\n", "| *sparse\\** |", "| no\\_memory\\* |"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%s does not hold %s", got, want)
-		}
 	}
 }

@@ -158,12 +158,3 @@ func align(lines [][]results.Point) (x []float64, y [][]float64) {
 	}
 	return x, y
 }
-
-// mean of no values is NaN.
-func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
-}

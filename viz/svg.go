@@ -30,11 +30,10 @@ func (c *svg) FillString(face font.Face, at vg.Point, text string) {
 	c.Canvas.FillString(face, at, text)
 }
 
-// paintSVG is a figure as SVG on white ground.
-func paintSVG(width, height vg.Length, paint func(vg.CanvasSizer)) ([]byte, error) {
-	c := &svg{Canvas: vgsvg.New(width, height)}
-	whiten(c, width, height)
-	paint(c)
+// svg is the drawing as SVG.
+func (d drawing) svg() ([]byte, error) {
+	c := &svg{Canvas: vgsvg.New(d.width, d.height)}
+	d.onPaper(c)
 	var b, out bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("drawing the figure: %w", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
@@ -92,7 +93,7 @@ func Learning(curves []theory.Learning) (Panels, error) {
 // averaged is the mean of every so many values.
 func averaged(v []float64, every int) (out []float64) {
 	for part := range slices.Chunk(v, every) {
-		out = append(out, mean(part))
+		out = append(out, stat.Mean(part, nil))
 	}
 	return out
 }

@@ -36,14 +36,8 @@ func Encounters(in *results.Trace, columns int) (Panels, error) {
 		for t := range x {
 			x[t], y[t] = float64(t), in.Bonus[in.Row(t, i)]
 		}
-		// Empty series before this agent's give it its own colour.
-		lines := make([]Series, i, i+1)
-		for k := range lines {
-			lines[k].Label = fmt.Sprintf("agent %d", k+1)
-		}
-		lines = append(lines, Line(fmt.Sprintf("agent %d", i+1), x, y))
 		p, err := Curves(Figure{Title: fmt.Sprintf("agent %d", i+1), X: "step", Y: "r^i (√nats)", Unlabelled: true,
-			Low: low - margin, High: high + margin, Marks: sights(in, i)}, lines...)
+			Low: low - margin, High: high + margin, Marks: sights(in, i)}, Line(fmt.Sprintf("agent %d", i+1), x, y))
 		if err != nil {
 			return Panels{}, err
 		}
@@ -158,7 +152,7 @@ func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
 	}), nil
 }
 
-// nodes are the agents of a scene as one of them remembers them.
+// nodes are the agents of a scene with the graph memory of one of them.
 type nodes struct {
 	results.Graph
 	observer int

@@ -40,12 +40,8 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 		if m.Name == Score {
 			lines = Evals(gs)
 		}
-		series := make([]Series, len(gs)) // one a group, also where it is empty: its place gives its colour
+		series := PerGroup(gs, lines)
 		for k, g := range gs {
-			series[k] = Series{Label: g.Label, Method: g.Method, cues: names[k].cues}
-			if j := slices.IndexFunc(lines, func(s Series) bool { return s.Label == g.Label }); j >= 0 {
-				series[k] = lines[j]
-			}
 			series[k].Faint = !slices.ContainsFunc(g.Runs, func(r *results.Record) bool { return r.ID == front.ID })
 		}
 		plot, err := Curves(Figure{Title: m.Title, X: "frames", Unlabelled: true}, series...)
@@ -68,6 +64,19 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 		}
 	}
 	return p, nil
+}
+
+// PerGroup is one series a group: the one of lines with its label, or an empty one, whose place gives the others their
+// colours.
+func PerGroup(gs []results.Group, lines []Series) []Series {
+	out := make([]Series, len(gs))
+	for k, g := range gs {
+		out[k] = Series{Label: g.Label, Method: g.Method, cues: groupName(g).cues}
+		if i := slices.IndexFunc(lines, func(s Series) bool { return s.Label == g.Label }); i >= 0 {
+			out[k] = lines[i]
+		}
+	}
+	return out
 }
 
 // groupName is how a group of runs is called and drawn.

@@ -3,6 +3,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -23,7 +24,7 @@ func Contrast(groups [][]float64, weights []float64) (estimate Interval, p float
 	for k, x := range groups {
 		n := float64(len(x))
 		v := weights[k] * weights[k] * variance(x) / n
-		value += weights[k] * mean(x)
+		value += weights[k] * stat.Mean(x, nil)
 		sum += v
 		below += v * v / (n - 1)
 	}
@@ -34,6 +35,40 @@ func Contrast(groups [][]float64, weights []float64) (estimate Interval, p float
 	}
 	return estimate, 2 * distuv.StudentsT{Sigma: 1, Nu: freedom}.CDF(-math.Abs(value)/math.Sqrt(sum))
 }
+
+// Student is the mean of runs with Student's t interval, which covers as often as it says however few normal runs there
+// are. Without two runs, or where all are equal, it has no bounds.
+func Student(x []float64) Interval {
+	i, _ := Contrast([][]float64{x}, []float64{1})
+	return i
+}
+
+// Welch is stat.Mean(x, nil) − stat.Mean(y, nil) with Welch's t interval, for runs whose spreads may differ. Without two of both, or where
+// neither differ among themselves, it has no bounds.
+func Welch(x, y []float64) Interval {
+	i, _ := Contrast([][]float64{x, y}, []float64{1, -1})
+	return i
+}
+
+// Further is the interval in which one more run lies as often as Level says, around the mean of runs x.
+func Further(x []float64) Interval {
+	n := float64(len(x))
+	return student(stat.Mean(x, nil), variance(x)*(1+1/n), n-1)
+}
+
+// student is the interval of an estimate with this variance and as many degrees of freedom.
+func student(value, variance, freedom float64) Interval {
+	if !(variance > 0 && freedom > 0) { // equal runs say no more of their spread than one does
+		return Interval{value, math.NaN(), math.NaN()}
+	}
+	half := math.Sqrt(variance) * distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile((1+Level)/2)
+	return Interval{value, value - half, value + half}
+}
+
+// Differ reports whether the means of runs x and y differ significantly at 1 − Level: both Welch's interval and d, the
+// bootstrap's of their difference, exclude 0. The bootstrap alone calls every fifth pair of equal methods different
+// that has three runs each.
+func Differ(x, y []float64, d Interval) bool { return d.Excludes(0) && Welch(x, y).Excludes(0) }
 
 // VarianceRatio is the variance of runs x over that of runs y, without bounds, and the two-sided probability p of
 // spreads so different if they are truly alike, by the test of Brown and Forsythe (1974): it compares distances from
@@ -52,7 +87,7 @@ func VarianceRatio(x, y []float64) (estimate Interval, p float64) {
 	if pooled == 0 {
 		return estimate, math.NaN()
 	}
-	t := (mean(a) - mean(b)) / math.Sqrt(pooled*(1/n+1/m))
+	t := (stat.Mean(a, nil) - stat.Mean(b, nil)) / math.Sqrt(pooled*(1/n+1/m))
 	return estimate, 2 * distuv.StudentsT{Sigma: 1, Nu: n + m - 2}.CDF(-math.Abs(t))
 }
 
@@ -83,15 +118,7 @@ func Holm(p []float64) []float64 {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case p[a] < p[b]:
-			return -1
-		case p[a] > p[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
 	out, least := slices.Clone(p), 0.0
 	for k, i := range order {
 		least = max(least, min(1, p[i]*float64(len(order)-k)))

@@ -27,7 +27,7 @@ func SeedsNeeded(groups [][]float64, weights []float64, alpha float64) int {
 		if len(x) < 2 {
 			return 0
 		}
-		value += weights[k] * mean(x)
+		value += weights[k] * stat.Mean(x, nil)
 		terms[k] = weights[k] * weights[k] * stat.Variance(x, nil)
 		sum += terms[k]
 		squares += terms[k] * terms[k]

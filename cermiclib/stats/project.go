@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 )
@@ -21,45 +22,32 @@ func PCA(rows [][]float64) (points [][2]float64, share [2]float64, err error) {
 	if !pc.PrincipalComponents(x, nil) {
 		return nil, share, errors.New("principal components: no decomposition was found")
 	}
-	var axes mat.Dense
+	var axes, projected mat.Dense
 	pc.VectorsTo(&axes)
 	n, d := x.Dims()
+	for j := range d {
+		mean := stat.Mean(mat.Col(nil, j, x), nil)
+		for i := range n {
+			x.Set(i, j, x.At(i, j)-mean)
+		}
+	}
+	projected.Mul(x, &axes)
 	points = make([][2]float64, n)
-	total, vars := 0.0, pc.VarsTo(nil)
-	for _, v := range vars {
-		total += v
-	}
-	centre := make([]float64, d)
-	for j := range centre {
-		centre[j] = stat.Mean(mat.Col(nil, j, x), nil)
-	}
+	vars := pc.VarsTo(nil)
+	total := floats.Sum(vars)
 	for k := range min(2, d, len(vars)) {
-		axis := mat.Col(nil, k, &axes)
 		flip := 1.0
-		if largest(axis) < 0 {
+		if axis := mat.Col(nil, k, &axes); floats.Max(axis) < -floats.Min(axis) {
 			flip = -1
 		}
-		for i, row := range rows {
-			for j, v := range row {
-				points[i][k] += flip * axis[j] * (v - centre[j])
-			}
+		for i := range points {
+			points[i][k] = flip * projected.At(i, k)
 		}
 		if total > 0 {
 			share[k] = vars[k] / total
 		}
 	}
 	return points, share, nil
-}
-
-// largest is the value with the largest size.
-func largest(v []float64) float64 {
-	best := 0.0
-	for _, x := range v {
-		if math.Abs(x) > math.Abs(best) {
-			best = x
-		}
-	}
-	return best
 }
 
 // matrix copies rows that are of one length and finite, three of them at least.

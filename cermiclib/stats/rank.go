@@ -44,19 +44,42 @@ func ranks(x []float64) []float64 {
 	return out
 }
 
-// Exceeds is the probability that a value of a is larger than one of b, ties counting half (the area under the curve of
-// telling them apart): .5 for equal distributions.
-func Exceeds(a, b []float64) float64 {
-	total := 0.0
-	for _, x := range a {
-		for _, y := range b {
-			switch {
-			case x > y:
-				total++
-			case x == y:
-				total += 0.5
+// SignedRank is the two-sided p of Wilcoxon's signed-rank test that differences, one of each task, lie symmetrically
+// about 0. It is exact for any number of them, equal sizes sharing the mean of their ranks; zeros are left out. It is
+// NaN of a NaN, and 1 where nothing differs.
+func SignedRank(differences []float64) float64 {
+	var kept, sizes []float64
+	for _, d := range differences {
+		if math.IsNaN(d) {
+			return math.NaN()
+		}
+		if d != 0 {
+			kept, sizes = append(kept, d), append(sizes, math.Abs(d))
+		}
+	}
+	// Twice the ranks are whole numbers also where some are shared.
+	twice, plus, all := make([]int, len(kept)), 0, 0
+	for i, r := range ranks(sizes) {
+		twice[i] = int(math.Round(2 * (r + 1)))
+		all += twice[i]
+		if kept[i] > 0 {
+			plus += twice[i]
+		}
+	}
+	// odds[s] is the probability that the ranks with a plus sum to s when every sign is a coin's.
+	odds := make([]float64, all+1)
+	odds[0] = 1
+	for _, r := range twice {
+		for s := all; s >= 0; s-- {
+			odds[s] /= 2
+			if s >= r {
+				odds[s] += odds[s-r] / 2
 			}
 		}
 	}
-	return total / float64(len(a)*len(b))
+	tail := 0.0
+	for s := range min(plus, all-plus) + 1 {
+		tail += odds[s]
+	}
+	return min(1, 2*tail)
 }

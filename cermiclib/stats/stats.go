@@ -14,10 +14,12 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Mean is the mean over tasks of the mean over runs.
-func Mean(scores [][]float64) float64 { return mean(taskMeans(scores)) }
+func Mean(scores [][]float64) float64 { return stat.Mean(taskMeans(scores), nil) }
 
 // Median is the median over tasks of the mean over runs.
 func Median(scores [][]float64) float64 {
@@ -86,17 +88,12 @@ func Improvement(x, y [][]float64) float64 {
 		wins := 0.0
 		for _, a := range x[task] {
 			for _, b := range y[task] {
-				switch {
-				case a > b:
-					wins++
-				case a == b:
-					wins += 0.5
-				}
+				wins += float64(1+cmp.Compare(a, b)) / 2
 			}
 		}
 		odds[task] = wins / float64(len(x[task])*len(y[task]))
 	}
-	return mean(odds)
+	return stat.Mean(odds, nil)
 }
 
 // Profile is the performance profile: for each of levels [L], the fraction of runs that score above it, averaged over
@@ -116,7 +113,7 @@ func Profile(scores [][]float64, levels []float64) []float64 {
 				}
 			}
 		}
-		fractions[k] = mean(above)
+		fractions[k] = stat.Mean(above, nil)
 	}
 	return fractions
 }
@@ -125,17 +122,9 @@ func Profile(scores [][]float64, levels []float64) []float64 {
 func taskMeans(scores [][]float64) []float64 {
 	means := make([]float64, len(scores))
 	for task, runs := range scores {
-		means[task] = mean(runs)
+		means[task] = stat.Mean(runs, nil)
 	}
 	return means
-}
-
-func mean(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(len(x)) // 0/0 is NaN
 }
 
 func hasNaN(x []float64) bool { return len(x) == 0 || slices.ContainsFunc(x, math.IsNaN) }

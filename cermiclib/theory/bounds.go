@@ -39,17 +39,11 @@ func (p Pair) estimate() (Bounds, error) {
 
 // judge evaluates the six estimators of a critic on fresh pairs; p must be valid.
 func (p Pair) judge(c *critic) (mean Bounds) {
-	b := newBatch(p, p.Eval)
-	b.draw(p, rng.New(p.Seed, "theory/judge"))
-	scores := make([]float64, p.Negatives+1)
+	b := p.draw(p.Eval, rng.New(p.Seed, "theory/judge"))
 	for i := range p.Eval {
-		c.score(scores, b.z[i*p.Dim:][:p.Dim], b.row(i))
-		for k, v := range terms(scores) {
-			mean[k] += v
+		for k, v := range terms(c.score(b.z[i*p.Dim:][:p.Dim], b.row(i))) {
+			mean[k] += v / float64(p.Eval)
 		}
-	}
-	for k := range mean {
-		mean[k] /= float64(p.Eval)
 	}
 	return mean
 }

@@ -17,93 +17,61 @@ const (
 	Sigmoid   Squash = "sigmoid" // c = 1/(1+e^{−g})
 )
 
-// critic is g(z,f) = zᵀWf + uᵀz + vᵀf + z²ᵀr + f²ᵀs + b with elementwise squares: enough to contain the exact log-ratio
+// critic is g(z,f), linear in the features zᵢfₖ, zᵢ, fₖ, zᵢ², fₖ² and 1: enough to contain the exact log-ratio
 // log p(f|z)/p(f) of any Gaussian pair with independent coordinates.
 type critic struct {
-	dim    int
-	squash Squash
-	weight []float64 // W [d,d], u [d], v [d], r [d], s [d], b; zeros: z and f are independent
+	squash   Squash
+	weight   []float64   // [d²+4d+1], in the order of the features; zeros: z and f are independent
+	features [][]float64 // of the candidates scored last [N+1, d²+4d+1]
+	scores   []float64   // [N+1]
 }
 
-func newCritic(dim int, squash Squash) *critic {
-	return &critic{dim: dim, squash: squash, weight: make([]float64, dim*dim+4*dim+1)}
+func newCritic(dim, candidates int, squash Squash) *critic {
+	c := &critic{squash: squash, weight: make([]float64, dim*dim+4*dim+1), scores: make([]float64, candidates)}
+	for range candidates {
+		c.features = append(c.features, make([]float64, 0, len(c.weight)))
+	}
+	return c
 }
 
-// parts splits weights, or a gradient of the same layout.
-func (c *critic) parts(w []float64) (bilinear, z, f, zz, ff []float64, bias *float64) {
-	d := c.dim
-	rest := w[d*d:]
-	return w[:d*d], rest[:d], rest[d:][:d], rest[2*d:][:d], rest[3*d:][:d], &rest[4*d]
-}
-
-// score fills scores [N+1] with c of z [d] and every candidate [N+1, d]; candidate 0 is the true partner of z.
-func (c *critic) score(scores, z, candidates []float64) {
-	d := c.dim
-	bilinear, wz, wf, wzz, wff, bias := c.parts(c.weight)
-	base := *bias
-	slope := make([]float64, d) // zᵀW + v
-	copy(slope, wf)
-	for i, v := range z {
-		base += v * (wz[i] + v*wzz[i])
-		for k := range d {
-			slope[k] += v * bilinear[i*d+k]
+// score returns c of z [d] and every candidate [N+1, d], valid until the next call; candidate 0 is the true partner of z.
+func (c *critic) score(z, candidates []float64) []float64 {
+	for j := range c.scores {
+		f, row := candidates[j*len(z):][:len(z)], c.features[j][:0]
+		for _, v := range z {
+			for _, w := range f {
+				row = append(row, v*w)
+			}
+		}
+		row = append(append(row, z...), f...)
+		for _, v := range row[len(row)-2*len(z):] {
+			row = append(row, v*v)
+		}
+		c.features[j] = append(row, 1)
+		c.scores[j] = floats.Dot(c.weight, c.features[j])
+		if c.squash == Sigmoid {
+			c.scores[j] = 1 / (1 + math.Exp(-c.scores[j]))
 		}
 	}
-	for j := range scores {
-		g := base
-		for k, v := range candidates[j*d:][:d] {
-			g += v * (slope[k] + v*wff[k])
-		}
-		scores[j] = g
-	}
-	if c.squash == Sigmoid {
-		for j, g := range scores {
-			scores[j] = 1 / (1 + math.Exp(-g))
-		}
-	}
+	return c.scores
 }
 
 // loss returns the loss that InfoNCE training minimises for one z and its candidates, and adds its gradient to grad,
-// laid out like weight. scores and slope are scratch, [N+1] each.
+// laid out like weight.
 //
 // paper:InfoNCE  L = −log( e^{c⁺} / (e^{c⁺} + Σ_j e^{c⁻_j}) )
-func (c *critic) loss(z, candidates, scores, slope, grad []float64) float64 {
-	c.score(scores, z, candidates)
-	shift := floats.LogSumExp(scores)
+func (c *critic) loss(z, candidates, grad []float64) float64 {
+	scores := c.score(z, candidates)
+	total := floats.LogSumExp(scores)
 	for j, v := range scores {
-		slope[j] = math.Exp(v - shift)
-	}
-	loss := -math.Log(slope[0])
-	slope[0]-- // ∂L/∂c
-	if c.squash == Sigmoid {
-		for j, v := range scores {
-			slope[j] *= v * (1 - v)
+		slope := math.Exp(v - total) // ∂L/∂c, then ∂L/∂g
+		if j == 0 {
+			slope--
 		}
-	}
-	c.backward(z, candidates, slope, grad)
-	return loss
-}
-
-// backward adds Σ_j slope_j·∂g_j/∂weight to grad.
-func (c *critic) backward(z, candidates, slope, grad []float64) {
-	d := c.dim
-	bilinear, gz, gf, gzz, gff, bias := c.parts(grad)
-	total := 0.0
-	sum := make([]float64, d) // Σ_j slope_j·f_j
-	for j, s := range slope {
-		total += s
-		for k, v := range candidates[j*d:][:d] {
-			sum[k] += s * v
-			gff[k] += s * v * v
+		if c.squash == Sigmoid {
+			slope *= v * (1 - v)
 		}
+		floats.AddScaled(grad, slope, c.features[j])
 	}
-	*bias += total
-	for i, v := range z {
-		gz[i] += total * v
-		gzz[i] += total * v * v
-		gf[i] += sum[i]
-		for k := range d {
-			bilinear[i*d+k] += v * sum[k]
-		}
-	}
+	return total - scores[0]
 }

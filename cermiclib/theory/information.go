@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"cermic/envs/rng"
 )
 
@@ -53,100 +55,71 @@ func (p Pair) correlation() float64 {
 	return math.Sqrt(-math.Expm1(-2 * p.Information / float64(p.Dim)))
 }
 
-// train fits a critic from zero weights.
+// train fits a critic from zero weights by Adam (Kingma and Ba 2015) with its usual constants.
 func (p Pair) train() (*critic, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	c := newCritic(p.Dim, p.Squash)
-	b := newBatch(p, p.Batch)
-	scores, slope := make([]float64, p.Negatives+1), make([]float64, p.Negatives+1)
-	grad := make([]float64, len(c.weight))
-	optimiser := newAdam(p.Rate, len(c.weight))
+	const keep1, keep2, epsilon = 0.9, 0.999, 1e-8
+	c := newCritic(p.Dim, p.Negatives+1, p.Squash)
+	grad, m1, m2 := make([]float64, len(c.weight)), make([]float64, len(c.weight)), make([]float64, len(c.weight))
 	for step := range p.Steps {
-		b.draw(p, rng.New(p.Seed, "theory/train", uint64(step)))
+		b := p.draw(p.Batch, rng.New(p.Seed, "theory/train", uint64(step)))
 		clear(grad)
 		for i := range p.Batch {
-			c.loss(b.z[i*p.Dim:][:p.Dim], b.row(i), scores, slope, grad)
+			c.loss(b.z[i*p.Dim:][:p.Dim], b.row(i), grad)
 		}
-		for i := range grad {
-			grad[i] /= float64(p.Batch)
+		floats.Scale(1/float64(p.Batch), grad)
+		fix1, fix2 := 1-math.Pow(keep1, float64(step+1)), 1-math.Pow(keep2, float64(step+1))
+		for i, g := range grad {
+			m1[i] = keep1*m1[i] + (1-keep1)*g
+			m2[i] = keep2*m2[i] + (1-keep2)*g*g
+			c.weight[i] -= p.Rate * m1[i] / fix1 / (math.Sqrt(m2[i]/fix2) + epsilon)
 		}
-		optimiser.step(c.weight, grad)
 	}
 	return c, nil
 }
 
 // batch holds pairs and what their negatives are made from.
 type batch struct {
-	dim, negatives int
-	noise          float64
-	z, f           []float64 // [B,d]
-	shift          []float64 // noise for the negatives [B,N,d]; empty when they are other pairs' f
-	candidates     []float64 // the current row's partner and negatives [N+1,d]
+	Pair
+	z, f       []float64 // [B,d]
+	shift      []float64 // noise for the negatives [B,N,d]; empty when they are other pairs' f
+	candidates []float64 // the current row's partner and negatives [N+1,d]
 }
 
-func newBatch(p Pair, size int) *batch {
-	b := &batch{
-		dim: p.Dim, negatives: p.Negatives, noise: p.Noise,
-		z: make([]float64, size*p.Dim), f: make([]float64, size*p.Dim),
-		candidates: make([]float64, (p.Negatives+1)*p.Dim),
-	}
-	if p.Noise > 0 {
-		b.shift = make([]float64, size*p.Negatives*p.Dim)
-	}
-	return b
-}
-
-func (b *batch) draw(p Pair, r *rng.Rand) {
+// draw returns so many pairs.
+func (p Pair) draw(size int, r *rng.Rand) *batch {
+	b := &batch{Pair: p, z: make([]float64, size*p.Dim), f: make([]float64, size*p.Dim)}
 	rho := p.correlation()
 	rest := math.Sqrt(1 - rho*rho)
 	for i := range b.z {
 		b.z[i] = float64(r.Norm())
 		b.f[i] = rho*b.z[i] + rest*float64(r.Norm())
 	}
-	for i := range b.shift {
-		b.shift[i] = b.noise * float64(r.Norm())
+	if p.Noise > 0 {
+		b.shift = make([]float64, size*p.Negatives*p.Dim)
 	}
+	for i := range b.shift {
+		b.shift[i] = p.Noise * float64(r.Norm())
+	}
+	return b
 }
 
 // row returns the candidates of pair i [N+1,d]: f_i, then its negatives, valid until the next call. Other pairs are
 // independent of pair i, so the next N pairs, taken round the end, are draws from the marginal of f.
 func (b *batch) row(i int) []float64 {
-	d, size := b.dim, len(b.z)/b.dim
+	d, size := b.Dim, len(b.z)/b.Dim
 	own := b.f[i*d:][:d]
-	copy(b.candidates, own)
-	for j := 1; j <= b.negatives; j++ {
-		dst := b.candidates[j*d:][:d]
-		if b.noise == 0 {
-			copy(dst, b.f[(i+j)%size*d:][:d])
+	b.candidates = append(b.candidates[:0], own...)
+	for j := 1; j <= b.Negatives; j++ {
+		if b.shift == nil {
+			b.candidates = append(b.candidates, b.f[(i+j)%size*d:][:d]...)
 			continue
 		}
-		for k, e := range b.shift[(i*b.negatives+j-1)*d:][:d] {
-			dst[k] = own[k] + e
+		for k, e := range b.shift[(i*b.Negatives+j-1)*d:][:d] {
+			b.candidates = append(b.candidates, own[k]+e)
 		}
 	}
 	return b.candidates
-}
-
-// adam is the optimiser of Kingma and Ba (2015) with its usual constants.
-type adam struct {
-	rate   float64
-	steps  int
-	m1, m2 []float64
-}
-
-func newAdam(rate float64, size int) *adam {
-	return &adam{rate: rate, m1: make([]float64, size), m2: make([]float64, size)}
-}
-
-func (a *adam) step(weight, grad []float64) {
-	const keep1, keep2, epsilon = 0.9, 0.999, 1e-8
-	a.steps++
-	fix1, fix2 := 1-math.Pow(keep1, float64(a.steps)), 1-math.Pow(keep2, float64(a.steps))
-	for i, g := range grad {
-		a.m1[i] = keep1*a.m1[i] + (1-keep1)*g
-		a.m2[i] = keep2*a.m2[i] + (1-keep2)*g*g
-		weight[i] -= a.rate * a.m1[i] / fix1 / (math.Sqrt(a.m2[i]/fix2) + epsilon)
-	}
 }

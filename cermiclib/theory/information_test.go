@@ -70,22 +70,22 @@ func TestCriticContainsTheExactLogRatio(t *testing.T) {
 	p := DefaultPair(1)
 	rho, d := p.correlation(), p.Dim
 	near(t, "true information", -float64(d)/2*math.Log(1-rho*rho), 1, 1e-14)
-	c := newCritic(d, Unbounded)
-	bilinear, _, _, zz, ff, bias := c.parts(c.weight)
-	for i := range d {
-		bilinear[i*d+i] = rho / (1 - rho*rho)
-		zz[i], ff[i] = -rho*rho/(2*(1-rho*rho)), -rho*rho/(2*(1-rho*rho))
-		*bias -= math.Log(1-rho*rho) / 2
+	c := newCritic(d, 1, Unbounded)
+	for i := range d { // weights of zᵢfᵢ, of the squares, and of 1
+		squares := -rho * rho / (2 * (1 - rho*rho))
+		c.weight[i*d+i], c.weight[d*d+2*d+i], c.weight[d*d+3*d+i] = rho/(1-rho*rho), squares, squares
+		c.weight[d*d+4*d] -= math.Log(1-rho*rho) / 2
 	}
 	r := rng.New(2, "test/ratio")
-	z, f, score, want := make([]float64, d), make([]float64, d), make([]float64, 1), 0.0
+	z, f, want := make([]float64, d), make([]float64, d), 0.0
 	for i := range d {
 		z[i], f[i] = float64(r.Norm()), float64(r.Norm())
 		want += -math.Log(1-rho*rho)/2 - square(f[i]-rho*z[i])/(2*(1-rho*rho)) + f[i]*f[i]/2
 	}
-	c.score(score, z, f)
-	near(t, "log-ratio", score[0], want, 1e-13)
-	if b := p.judge(c); b[SoundLower] > 1 || b[ContrastUpper] < 1 || b[AppendixLower] < 1 {
+	near(t, "log-ratio", c.score(z, f)[0], want, 1e-13)
+	judged := newCritic(d, p.Negatives+1, Unbounded)
+	judged.weight = c.weight
+	if b := p.judge(judged); b[SoundLower] > 1 || b[ContrastUpper] < 1 || b[AppendixLower] < 1 {
 		t.Errorf("%+v, want Lr below 1, Uc above and La on the wrong side", b)
 	}
 }
@@ -95,16 +95,16 @@ func TestCriticGradientIsThatOfItsLoss(t *testing.T) {
 	const dim, negatives = 3, 4
 	for _, squash := range []Squash{Unbounded, Sigmoid} {
 		r := rng.New(4, "test/gradient")
-		c := newCritic(dim, squash)
+		c := newCritic(dim, negatives+1, squash)
 		z, candidates := normals(r, dim), normals(r, (negatives+1)*dim)
 		copy(c.weight, normals(r, len(c.weight)))
-		scores, slope := make([]float64, negatives+1), make([]float64, negatives+1)
 		loss := func(w []float64) float64 {
-			other := &critic{dim: dim, squash: squash, weight: w}
-			return other.loss(z, candidates, scores, slope, make([]float64, len(w)))
+			other := newCritic(dim, negatives+1, squash)
+			other.weight = w
+			return other.loss(z, candidates, make([]float64, len(w)))
 		}
 		grad := make([]float64, len(c.weight))
-		c.loss(z, candidates, scores, slope, grad)
+		c.loss(z, candidates, grad)
 		for i, want := range fd.Gradient(nil, loss, c.weight, &fd.Settings{Formula: fd.Central}) {
 			near(t, string(squash)+": gradient", grad[i], want, 1e-7)
 		}

@@ -141,13 +141,10 @@ type planner struct {
 	policy      []int     // greedy action [H,S]
 	uncertainty []float64 // x = ηᵀΛ_h⁻¹η [H,S·A]
 	eta         []*mat.VecDense
-	value       *mat.VecDense // max_a Q_{h+1}(s', a) [S]
-	chi, target *mat.VecDense // [d]
 }
 
 func newPlanner(m *MDP, l LSVI) *planner {
-	p := &planner{m: m, settings: l, policy: make([]int, m.Horizon*m.States), value: mat.NewVecDense(m.States, nil),
-		chi: mat.NewVecDense(m.Dims, nil), target: mat.NewVecDense(m.Dims, nil)}
+	p := &planner{m: m, settings: l, policy: make([]int, m.Horizon*m.States)}
 	for pair := range m.States * m.Actions {
 		p.eta = append(p.eta, m.eta(pair))
 	}
@@ -162,24 +159,25 @@ func newPlanner(m *MDP, l LSVI) *planner {
 // counted from zero, H−h is the most that can still be earned.
 func (p *planner) plan() {
 	m := p.m
-	p.value.Zero()
+	value := mat.NewVecDense(m.States, nil) // max_a Q_{h+1}(s', a)
+	var target, chi mat.VecDense
 	for h := m.Horizon - 1; h >= 0; h-- {
 		g := p.stages[h]
-		p.target.MulVec(g.next, p.value)
-		p.target.AddVec(p.target, g.reward)
-		p.chi.MulVec(g.inverse, p.target)
+		target.MulVec(g.next, value)
+		target.AddVec(&target, g.reward)
+		chi.MulVec(g.inverse, &target)
 		for s := range m.States {
 			best := math.Inf(-1)
 			for a := range m.Actions {
 				pair := s*m.Actions + a
 				x := mat.Inner(p.eta[pair], g.inverse, p.eta[pair])
 				p.uncertainty[h*m.States*m.Actions+pair] = x
-				q := min(mat.Dot(p.eta[pair], p.chi)+p.settings.bonus(x), float64(m.Horizon-h))
+				q := min(mat.Dot(p.eta[pair], &chi)+p.settings.bonus(x), float64(m.Horizon-h))
 				if q > best {
 					best, p.policy[h*m.States+s] = q, a
 				}
 			}
-			p.value.SetVec(s, best)
+			value.SetVec(s, best)
 		}
 	}
 }
@@ -190,7 +188,6 @@ type stage struct {
 	inverse *mat.SymDense // Λ_h⁻¹ [d,d]
 	next    *mat.Dense    // Σ η(s,a)·1[s']ᵀ [d,S]
 	reward  *mat.VecDense // Σ η(s,a)·r [d]
-	half    *mat.VecDense // Λ_h⁻¹η [d]
 	visited []bool        // [S·A]
 }
 
@@ -199,7 +196,6 @@ func newStage(m *MDP, lambda float64) *stage {
 		inverse: mat.NewSymDense(m.Dims, nil),
 		next:    mat.NewDense(m.Dims, m.States, nil),
 		reward:  mat.NewVecDense(m.Dims, nil),
-		half:    mat.NewVecDense(m.Dims, nil),
 		visited: make([]bool, m.States*m.Actions),
 	}
 	for i := range m.Dims {
@@ -213,8 +209,9 @@ func newStage(m *MDP, lambda float64) *stage {
 func (g *stage) observe(m *MDP, pair, next int) {
 	g.visited[pair] = true
 	eta := m.eta(pair)
-	g.half.MulVec(g.inverse, eta)
-	g.inverse.SymRankOne(g.inverse, -1/(1+mat.Dot(eta, g.half)), g.half)
+	var half mat.VecDense // Λ⁻¹η
+	half.MulVec(g.inverse, eta)
+	g.inverse.SymRankOne(g.inverse, -1/(1+mat.Dot(eta, &half)), &half)
 	g.reward.AddScaledVec(g.reward, m.Reward[pair], eta)
 	for i := range m.Dims {
 		g.next.Set(i, next, g.next.At(i, next)+eta.AtVec(i))

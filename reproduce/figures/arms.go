@@ -20,26 +20,31 @@ import (
 	"cermic/viz"
 )
 
-// arms are what is compared on one task, in the order of a figure's lines.
+// arms are the experiments that a figure compares on one task, in the order of its lines.
 type arms struct {
 	task, budget string
 	seeds        int // 1 to seeds
 	list         []plan.Arm
+	err          error // the first of add, which experiments returns
 }
 
 // add lists the experiments of a method with some settings under a label.
-func (a *arms) add(label, method string, set ...string) error {
+func (a *arms) add(label, method string, set ...string) {
 	es, err := plan.Grid([]string{a.task}, []string{method}, a.budget, a.seeds, set...)
+	if a.err == nil {
+		a.err = err
+	}
 	a.list = append(a.list, plan.Arm{Label: label, Experiments: es})
-	return err
 }
 
 // experiments lists the experiments of all arms, each once.
-func experiments(lists ...[]plan.Arm) ([]experiment.Config, error) {
-	var es []experiment.Config
-	for _, list := range lists {
-		for _, a := range list {
-			es = append(es, a.Experiments...)
+func experiments(all ...arms) (es []experiment.Config, err error) {
+	for _, a := range all {
+		if a.err != nil {
+			return nil, a.err
+		}
+		for _, arm := range a.list {
+			es = append(es, arm.Experiments...)
 		}
 	}
 	return plan.Unique(es)
@@ -48,14 +53,19 @@ func experiments(lists ...[]plan.Arm) ([]experiment.Config, error) {
 // complete are the runs of each arm that st has complete. Arms without any have empty groups, whose places give
 // colours.
 func complete(st *results.Store, list []plan.Arm) ([]results.Group, error) {
-	gs := make([]results.Group, len(list))
-	for i, a := range list {
-		var err error
-		if gs[i], err = a.Complete(st); err != nil {
+	return each(list, func(a plan.Arm) (results.Group, error) { return a.Complete(st) })
+}
+
+// each is what f makes of every element; the first error ends it.
+func each[T, U any](in []T, f func(T) (U, error)) (out []U, err error) {
+	for _, v := range in {
+		u, err := f(v)
+		if err != nil {
 			return nil, err
 		}
+		out = append(out, u)
 	}
-	return gs, nil
+	return out, nil
 }
 
 // sideBySide draws the evaluations of several lists of groups on one task, a panel each. All panels share the range of the panels

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"cermic/cermiclib/results"
 	"cermic/viz"
@@ -19,13 +20,14 @@ func PathsTable(episodes ...*results.Trace) viz.Table {
 		"s_t to a peer's at the same step", "x_t to s_t", "s_{t+1} to s_t", "x_t nearer to the path's end than s_t", "r^i with a visible peer", "r^i without"},
 		Notes: []string{"One episode each: these describe the pictures and estimate nothing. x_t counts as where its decoder puts it among the s_t."}}
 	unit := spread(episodes)
+	mean := func(v []float64) float64 { return stat.Mean(v, nil) }
 	for _, in := range episodes {
 		p := pathsOf(in)
-		row := []string{in.Method, fmt.Sprint(in.Steps), fmt.Sprintf("%.3g", in.Score), percent(p.met.mean())}
-		for _, m := range []average{p.nearest, p.apart, p.off, p.moved} {
-			row = append(row, number(m.mean()/unit))
+		row := []string{in.Method, fmt.Sprint(in.Steps), fmt.Sprintf("%.3g", in.Score), percent(mean(p.met))}
+		for _, distances := range [][]float64{p.nearest, p.apart, p.off, p.moved} {
+			row = append(row, number(mean(distances)/unit))
 		}
-		row = append(row, percent(p.ahead.mean()), number(p.bonusSeen.mean()), number(p.bonusAlone.mean()))
+		row = append(row, percent(mean(p.ahead)), number(mean(p.bonusSeen)), number(mean(p.bonusAlone)))
 		t.Rows = append(t.Rows, row)
 	}
 	return t
@@ -47,49 +49,42 @@ func percent(v float64) string {
 	return fmt.Sprintf("%.0f %%", 100*v)
 }
 
-// average adds up.
-type average struct{ sum, n float64 }
-
-func (a *average) add(v float64) { a.sum, a.n = a.sum+v, a.n+1 }
-
-// mean is NaN without values.
-func (a average) mean() float64 { return a.sum / a.n }
-
-// paths are averages over the agent steps of an episode.
+// paths are measures of the agent steps of an episode.
 type paths struct {
-	met                   average // 1 with another agent in sight
-	nearest, apart        average // distance of s_t to the nearest s of another agent at any step, and to another's at this one
-	off, moved            average // distance of ŝ_{t+1} and of s_{t+1} to s_t
-	ahead                 average // 1 where ŝ_{t+1} is nearer to the last s than s_t is
-	bonusSeen, bonusAlone average // r^i
+	met                   []float64 // 1 with another agent in sight
+	nearest, apart        []float64 // distance of s_t to the nearest s of another agent at any step, and to another's at this one
+	off, moved            []float64 // distance of ŝ_{t+1} and of s_{t+1} to s_t
+	ahead                 []float64 // 1 where ŝ_{t+1} is nearer to the last s than s_t is
+	bonusSeen, bonusAlone []float64 // r^i
 }
 
 func pathsOf(in *results.Trace) (p paths) {
+	add := func(to *[]float64, v float64) { *to = append(*to, v) }
 	for t := range in.Steps {
 		for i := range in.Agents {
 			row := in.Row(t, i)
 			s, end := in.Embed[row], in.Embed[in.Row(in.Steps-1, i)]
-			p.nearest.add(nearest(in, row))
+			add(&p.nearest, nearest(in, row))
 			for j := range in.Agents {
 				if j != i {
-					p.apart.add(floats.Distance(s, in.Embed[in.Row(t, j)], 2))
+					add(&p.apart, floats.Distance(s, in.Embed[in.Row(t, j)], 2))
 				}
 			}
 			if len(in.Predicted) > 0 {
-				p.off.add(floats.Distance(in.Predicted[row], s, 2))
+				add(&p.off, floats.Distance(in.Predicted[row], s, 2))
 			}
 			if t+1 < in.Steps {
-				p.moved.add(floats.Distance(in.Embed[in.Row(t+1, i)], s, 2))
+				add(&p.moved, floats.Distance(in.Embed[in.Row(t+1, i)], s, 2))
 				if len(in.Predicted) > 0 {
-					p.ahead.add(one(floats.Distance(in.Predicted[row], end, 2) < floats.Distance(s, end, 2)))
+					add(&p.ahead, one(floats.Distance(in.Predicted[row], end, 2) < floats.Distance(s, end, 2)))
 				}
 			}
 			sees := in.Sees(t, i)
-			p.met.add(one(sees))
+			add(&p.met, one(sees))
 			if sees {
-				p.bonusSeen.add(in.Bonus[row])
+				add(&p.bonusSeen, in.Bonus[row])
 			} else {
-				p.bonusAlone.add(in.Bonus[row])
+				add(&p.bonusAlone, in.Bonus[row])
 			}
 		}
 	}
@@ -107,29 +102,19 @@ func nearest(in *results.Trace, row int) float64 {
 	return least
 }
 
-// spread is the root of the mean squared distance of all s_t from their mean.
+// spread is the root of the mean squared distance of all s_t from their mean: that of the summed variances.
 func spread(episodes []*results.Trace) float64 {
-	var mean []float64
-	var square average
-	for pass := range 2 {
-		n := 0.0
+	sum, values := 0.0, make([]float64, 0)
+	for k := range episodes[0].Embed[0] {
+		values = values[:0]
 		for _, in := range episodes {
 			for _, s := range in.Embed {
-				if mean == nil {
-					mean = make([]float64, len(s))
-				}
-				if n++; pass == 0 {
-					floats.Add(mean, s)
-				} else {
-					square.add(math.Pow(floats.Distance(s, mean, 2), 2))
-				}
+				values = append(values, s[k])
 			}
 		}
-		if pass == 0 {
-			floats.Scale(1/n, mean)
-		}
+		sum += stat.PopVariance(values, nil)
 	}
-	return math.Sqrt(square.mean())
+	return math.Sqrt(sum)
 }
 
 func one(yes bool) float64 {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"cermic/cermiclib/results"
 	"cermic/viz"
 )
@@ -17,10 +19,11 @@ func TestPathsAreMeasuredAsByHand(t *testing.T) {
 		Embed: [][]float64{{0}, {3}, {1}, {3}}, Predicted: [][]float64{{1}, {3}, {1}, {3}}, Bonus: []float64{1, 2, 5, 3},
 		Visible: []bool{false, false, false, false, false, true, false, false}}
 	p := pathsOf(in)
+	mean := func(v []float64) float64 { return stat.Mean(v, nil) }
 	for name, c := range map[string]struct{ got, want float64 }{
-		"met": {p.met.mean(), 0.25}, "nearest": {p.nearest.mean(), (3 + 2 + 2 + 2) / 4.0}, "apart": {p.apart.mean(), (3 + 3 + 2 + 2) / 4.0},
-		"off": {p.off.mean(), 0.25}, "moved": {p.moved.mean(), 0.5}, "ahead": {p.ahead.mean(), 0.5},
-		"bonus seen": {p.bonusSeen.mean(), 5}, "bonus alone": {p.bonusAlone.mean(), 2},
+		"met": {mean(p.met), 0.25}, "nearest": {mean(p.nearest), (3 + 2 + 2 + 2) / 4.0}, "apart": {mean(p.apart), (3 + 3 + 2 + 2) / 4.0},
+		"off": {mean(p.off), 0.25}, "moved": {mean(p.moved), 0.5}, "ahead": {mean(p.ahead), 0.5},
+		"bonus seen": {mean(p.bonusSeen), 5}, "bonus alone": {mean(p.bonusAlone), 2},
 		"spread": {spread([]*results.Trace{in}) * spread([]*results.Trace{in}), (1.75*1.75 + 1.25*1.25 + 0.75*0.75 + 1.25*1.25) / 4},
 	} {
 		if d := c.got - c.want; d > 1e-12 || d < -1e-12 { // a few additions in float64

@@ -4,7 +4,6 @@ package figures
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -62,12 +61,7 @@ func TrainingFading(st *results.Store, task, budget string, methods ...string) (
 		if err != nil {
 			return t, err
 		}
-		var falls []float64
-		for _, r := range g.Runs {
-			if fall := tenths(r.Scalars["cermic/int_mean"]); !math.IsNaN(fall) {
-				falls = append(falls, fall)
-			}
-		}
+		falls := valuesOf(g, func(r *results.Record) float64 { return tenths(r.Scalars["cermic/int_mean"]) })
 		t.Rows = append(t.Rows, []string{paper.DisplayName(method), overSeeds(falls)})
 	}
 	return t, nil
@@ -75,10 +69,9 @@ func TrainingFading(st *results.Store, task, budget string, methods ...string) (
 
 // tenths is the mean over the first tenth of points less that over the last, NaN of fewer than ten.
 func tenths(points results.Points) float64 {
-	n := len(points) / 10
-	var fall average
-	for i := range n {
-		fall.add(points[i].Value - points[len(points)-1-i].Value)
+	var falls []float64
+	for i := range len(points) / 10 {
+		falls = append(falls, points[i].Value-points[len(points)-1-i].Value)
 	}
-	return fall.mean()
+	return stat.Mean(falls, nil)
 }

@@ -21,10 +21,10 @@ import (
 func (n Robustness) Baselines(episodes int, seed uint64) (viz.Table, error) {
 	t := viz.Table{Header: []string{"task", "steps", "random play succeeds", "the script succeeds"},
 		Notes: []string{fmt.Sprintf("Shares of %d episodes each.", episodes)}}
-	for _, w := range n.Worlds {
+	rows, err := each(n.Worlds, func(w World) ([]string, error) {
 		cfg, err := plan.World(w.Task)
 		if err != nil {
-			return t, err
+			return nil, err
 		}
 		steps := viz.Missing
 		cells, err := baselines(cfg, episodes, seed, func(p *scripted.Episodes) string {
@@ -34,12 +34,10 @@ func (n Robustness) Baselines(episodes int, seed uint64) (viz.Table, error) {
 			}
 			return fmt.Sprintf("%.3g %%", 100*stat.Mean(p.Success, nil))
 		})
-		if err != nil {
-			return t, err
-		}
-		t.Rows = append(t.Rows, append([]string{worldLabel(w.Task), steps}, cells...))
-	}
-	return t, nil
+		return append([]string{worldLabel(w.Task), steps}, cells...), err
+	})
+	t.Rows = rows
+	return t, err
 }
 
 // Family are the runs of st that branched off one another with front among them, and front itself. A record without a

@@ -19,72 +19,60 @@ func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.
 	t := viz.Table{Title: "Final scores", Header: []string{""},
 		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds. " + stats.Caution +
 			" °: not significantly above random play, by this interval or by Student's t. Trained on the " + reward + " reward, budget " + budget + "."}}
-	rows, runs := finalRows(reward), plan.At(st, budget)
-	for _, row := range rows {
-		t.Rows = append(t.Rows, []string{row.name})
-	}
+	runs := plan.At(st, budget)
 	for _, name := range tasks {
 		task, err := plan.FindTask(name)
 		if err != nil {
 			return t, err
 		}
-		e := finalColumn{task: task.ID}
-		if e.chance, e.script, _, err = plan.Anchors(task.ID); err != nil {
+		rows, err := finalColumn(runs, task.ID, reward)
+		if err != nil {
 			return t, err
 		}
 		t.Header = append(t.Header, task.Name)
 		for i, row := range rows {
-			cell, err := row.cell(e, runs)
-			if err != nil {
-				return t, err
+			if i == len(t.Rows) {
+				t.Rows = append(t.Rows, row[:1:1])
 			}
-			t.Rows[i] = append(t.Rows[i], cell)
+			t.Rows[i] = append(t.Rows[i], row[1])
 		}
 	}
 	return t, nil
 }
 
-// finalColumn is what a column of FinalScores is made of.
-type finalColumn struct {
-	task           string
-	chance, script float64 // mean scores of play without learning
-}
-
-// finalRow is a row of FinalScores.
-type finalRow struct {
-	name string
-	cell func(finalColumn, *plan.Archive) (string, error)
-}
-
-// finalRows are play without learning, every method that the paper's tables show and, beside runs on the dense reward,
-// BenchMARL's.
-func finalRows(reward string) []finalRow {
-	rows := []finalRow{
-		{"random play", func(e finalColumn, _ *plan.Archive) (string, error) { return number(e.chance), nil }},
-		{"script", func(e finalColumn, _ *plan.Archive) (string, error) { return number(e.script), nil }},
+// finalColumn is a task's column of FinalScores, each cell behind the head of its row: play without learning, every method
+// that the paper's tables show and, beside runs on the dense reward, BenchMARL's.
+func finalColumn(runs *plan.Archive, task, reward string) (rows [][]string, err error) {
+	chance, script, _, err := plan.Anchors(task)
+	if err != nil {
+		return nil, err
+	}
+	rows = [][]string{{"random play", number(chance)}, {"script", number(script)}}
+	add := func(head string, g results.Group) error {
+		cell, err := finalScore(g, chance)
+		rows = append(rows, []string{head, cell})
+		return err
 	}
 	for _, m := range plan.Methods() {
 		if !paper.InTables(m.ID) {
 			continue
 		}
-		rows = append(rows, finalRow{m.ID, func(e finalColumn, runs *plan.Archive) (string, error) {
-			g, err := runs.Runs(paper.Trial{Task: e.task, Method: m.ID, Set: []string{"task.reward=" + reward}})
-			if err != nil {
-				return "", err
-			}
-			return finalScore(g, e.chance)
-		}})
-	}
-	if reward != "dense" {
-		return rows
+		g, err := runs.Runs(paper.Trial{Task: task, Method: m.ID, Set: []string{"task.reward=" + reward}})
+		if err == nil {
+			err = add(m.ID, g)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	for _, learner := range recordedLearners {
-		rows = append(rows, finalRow{"BenchMARL " + learner, func(e finalColumn, _ *plan.Archive) (string, error) {
-			rs, _ := export.BenchMARL(learner, e.task) // of most tasks there are none
-			return finalScore(results.Group{Runs: rs}, e.chance)
-		}})
+		if rs, _ := export.BenchMARL(learner, task); reward == "dense" { // of most tasks there are none
+			if err := add("BenchMARL "+learner, results.Group{Runs: rs}); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return rows
+	return rows, nil
 }
 
 // finalScore is the last score of runs, marked where it may be that of chance.

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,31 +14,33 @@ import (
 	"cermic/viz"
 )
 
-// Imported are the curves of a task in files of other programs, one a method: BenchMARL writes a file for every seed. Where two
-// files have the same seed of one method, nobody could say which run is which, so that each of these files has a curve of its
-// own that is called after it. All are drawn as references, in none of our methods' colours.
+// Imported are the curves of a task in files of other programs, one a method: BenchMARL writes a file for every seed.
+// Where two files have the same seed of one method, each of its runs has a curve named after its file. All are drawn as
+// references, in none of our methods' colours.
 func Imported(files []string, task string) ([]viz.Series, error) {
-	byFile := make([][]*results.Record, len(files))
-	for i, file := range files {
-		if slices.ContainsFunc(files[:i], func(o string) bool { return sameFile(o, file) }) {
-			return nil, RepeatedFileError(file)
-		}
-		var err error
-		if byFile[i], err = importedRuns(file, task); err != nil {
+	var all []*results.Record
+	from := map[*results.Record]string{} // file
+	repeated := map[string]bool{}        // methods of which a seed occurs in two files
+	for _, file := range files {
+		rs, err := importedRuns(file, task)
+		if err != nil {
 			return nil, err
 		}
-	}
-	var all []*results.Record
-	for i, rs := range byFile {
 		for _, r := range rs {
-			own := *r
-			own.Task, own.Experiment = task, nil // its name alone says of which experiment it is
-			own.Method = "imported " + r.Method
-			if clashes(byFile, r.Method) {
-				own.Method += ", " + shortest(files, i)
-			}
-			all = append(all, &own)
+			from[r] = file
+			repeated[r.Method] = repeated[r.Method] || slices.ContainsFunc(all, func(o *results.Record) bool {
+				return o.Method == r.Method && o.Seed == r.Seed && from[o] != file
+			})
 		}
+		all = append(all, rs...)
+	}
+	for _, r := range all {
+		suffix := ""
+		if repeated[r.Method] {
+			suffix = ", " + from[r]
+		}
+		r.Task, r.Experiment = task, nil // the name alone identifies the experiment
+		r.Method = "imported " + r.Method + suffix
 	}
 	series := viz.Evals(results.Groups(all))
 	for i := range series {
@@ -48,11 +48,6 @@ func Imported(files []string, task string) ([]viz.Series, error) {
 	}
 	return series, nil
 }
-
-// RepeatedFileError is the error for a file, its value, that is named twice.
-type RepeatedFileError string
-
-func (e RepeatedFileError) Error() string { return string(e) + " is named twice" }
 
 // importedRuns are the runs of a task in one file. Other programs write a task's name in letters of another case.
 func importedRuns(file, task string) ([]*results.Record, error) {
@@ -76,44 +71,4 @@ func importedRuns(file, task string) ([]*results.Record, error) {
 		return nil, fmt.Errorf("%s has no run of %s, but of %s: choose another file, or another -task", file, task, strings.Join(others, ", "))
 	}
 	return out, nil
-}
-
-// clashes reports whether two files have the same seed of a method.
-func clashes(byFile [][]*results.Record, method string) bool {
-	seen := map[uint64]int{}
-	for i, rs := range byFile {
-		for _, r := range rs {
-			if r.Method != method {
-				continue
-			}
-			if at, ok := seen[r.Seed]; ok && at != i {
-				return true
-			}
-			seen[r.Seed] = i
-		}
-	}
-	return false
-}
-
-// shortest is the name of file i, with so many of the folders that it lies in as tell it apart from the others.
-func shortest(files []string, i int) string {
-	end := func(path string, parts int) string {
-		all := strings.Split(filepath.ToSlash(filepath.Clean(path)), "/")
-		return strings.Join(all[max(len(all)-parts, 0):], "/")
-	}
-	parts := 1
-	for parts < strings.Count(filepath.ToSlash(files[i]), "/")+1 && slices.ContainsFunc(slices.Delete(slices.Clone(files), i, i+1),
-		func(o string) bool { return end(o, parts) == end(files[i], parts) }) {
-		parts++
-	}
-	return end(files[i], parts)
-}
-
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }

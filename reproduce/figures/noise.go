@@ -3,7 +3,9 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 
@@ -29,7 +31,7 @@ type Noise struct {
 }
 
 // arms are the methods on a task without, and then with, the noise region.
-func (n Noise) arms(task string) (out [2]arms, err error) {
+func (n Noise) arms(task string) (out [2]arms) {
 	for i, region := range [][]string{nil, n.Region} {
 		out[i] = arms{task: task, budget: n.Budget, seeds: n.Seeds}
 		for _, method := range n.Methods {
@@ -37,38 +39,30 @@ func (n Noise) arms(task string) (out [2]arms, err error) {
 			if m, err := plan.FindMethod(method); err != nil || m.Explore.Kind() != (cermic.Config{}).Kind() {
 				own = nil
 			}
-			if err := out[i].add(method, method, slices.Concat(region, own)...); err != nil {
-				return out, err
-			}
+			out[i].add(method, method, slices.Concat(region, own)...)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // Experiments lists the study's experiments, each once.
 func (n Noise) Experiments() ([]experiment.Config, error) {
-	var lists [][]plan.Arm
+	var all []arms
 	for _, task := range n.Tasks {
-		pair, err := n.arms(task)
-		if err != nil {
-			return nil, err
-		}
-		lists = append(lists, pair[0].list, pair[1].list)
+		pair := n.arms(task)
+		all = append(all, pair[:]...)
 	}
-	return experiments(lists...)
+	return experiments(all...)
 }
 
 // runs are the complete runs of each method on a task without, and with, the noise region.
 func (n Noise) runs(st *results.Store, task string) (without, with []results.Group, err error) {
-	pair, err := n.arms(task)
-	if err != nil {
+	pair := n.arms(task)
+	all, err := complete(st, slices.Concat(pair[0].list, pair[1].list))
+	if err = cmp.Or(pair[0].err, pair[1].err, err); err != nil {
 		return nil, nil, err
 	}
-	if without, err = complete(st, pair[0].list); err != nil {
-		return nil, nil, err
-	}
-	with, err = complete(st, pair[1].list)
-	return without, with, err
+	return all[:len(n.Methods)], all[len(n.Methods):], nil
 }
 
 // Curves draws the learning curves of the complete runs, a row a task, on one scale within a row.
@@ -128,18 +122,18 @@ func (n Noise) Table(st *results.Store) (viz.Table, error) {
 // seedDeviation is the standard deviation over runs of their scores, averaged over the evaluations of the second half;
 // NaN below two runs.
 func seedDeviation(rs []*results.Record) float64 {
-	var all average
+	var all []float64
 	for k := 0; len(rs) > 1; k++ {
 		var scores []float64
 		for _, r := range rs {
 			if k >= len(r.Evals) {
-				return all.mean()
+				return stat.Mean(all, nil)
 			}
-			scores = append(scores, stat.Mean(r.Evals[k].Scores, nil))
+			scores = append(scores, r.Evals[k].Score())
 		}
 		if rs[0].Evals[k].Frames > rs[0].Frames/2 {
-			all.add(stat.StdDev(scores, nil))
+			all = append(all, stat.StdDev(scores, nil))
 		}
 	}
-	return all.mean()
+	return math.NaN()
 }

@@ -45,11 +45,8 @@ func paperRuns(st *results.Store, reward string) ([]taskRuns, error) {
 // with the paper's final scores as levels, beside the return of training.
 func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
 	list, err := paperRuns(st, reward)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return noPaperRuns(reward), nil
+	if err != nil || len(list) == 0 {
+		return noPaperRuns(reward), err
 	}
 	for i, t := range list {
 		drawn := map[float64]bool{} // variants of a method share a cell of the paper
@@ -79,11 +76,8 @@ type Trained struct{ Scalar, About, Axis string }
 // task and two beside each other. A quantity that no run on a task has is left out there.
 func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained) (any, error) {
 	list, err := paperRuns(st, reward)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return noPaperRuns(reward), nil
+	if err != nil || len(list) == 0 {
+		return noPaperRuns(reward), err
 	}
 	var plots []*plot.Plot
 	lines, drawn := 0, map[string]bool{}
@@ -114,11 +108,8 @@ func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained
 // beside the same method's scores at a shorter budget and the published ones: how much of the gap is a matter of frames.
 func PaperBudgetTable(st *results.Store, shorter, reward string) (any, error) {
 	list, err := paperRuns(st, reward)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return noPaperRuns(reward), nil
+	if err != nil || len(list) == 0 {
+		return noPaperRuns(reward), err
 	}
 	t := viz.Table{Title: "At the paper's own budget, trained on the " + reward + " reward", Header: []string{"task", "method", "budget " + shorter, "budget " + paperBudget, "difference", "published", "ours less published"},
 		Notes: []string{"Mean over seeds of the last evaluation with Student's 95 % interval, and the number of seeds; the difference of the two budgets with Welch's. One seed has no interval. " +

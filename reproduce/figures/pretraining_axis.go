@@ -18,7 +18,7 @@ import (
 
 // PretrainingAxis is a method with the graph memory on some tasks, over what its memory starts with.
 type PretrainingAxis struct {
-	Missing     []experiment.Pretraining // to be run before the experiments with their weights can be listed, which need the hash, or trained
+	Missing     []experiment.Pretraining // to be run first: experiments are named by the hash of the weights
 	Experiments []experiment.Config      // of a task those with pre-trained weights first, if their hash is known
 	tasks       []pretrainedTask
 	store       *results.Store
@@ -53,57 +53,54 @@ func NewPretrainingAxis(st *results.Store, tasks []string, method, budget string
 func (a *PretrainingAxis) add(st *results.Store, task, method, budget string, seeds int, set []string) error {
 	t := pretrainedTask{arms: arms{task: task, budget: budget, seeds: seeds}}
 	ofTask := slices.DeleteFunc(slices.Clone(set), func(s string) bool { return !strings.HasPrefix(s, "task.") })
-	if err := t.arms.add("mappo", "mappo", ofTask...); err != nil {
-		return err
-	}
-	if err := t.arms.add("from scratch", method, set...); err != nil {
-		return err
+	t.arms.add("mappo", "mappo", ofTask...)
+	t.arms.add("from scratch", method, set...)
+	if t.err != nil {
+		return t.err
 	}
 	var err error
 	if t.pre, err = plan.PretrainingOf(t.list[1].Experiments[0], budget); err != nil {
 		return err
 	}
-	missing, err := t.addPretrained(st, method, set)
-	if err != nil {
+	made, err := t.pre.Find(st)
+	switch {
+	case err == nil:
+		if missing, err := t.addPretrained(st, made, method, set); err != nil {
+			return err
+		} else if missing {
+			a.Missing = append(a.Missing, t.pre)
+		}
+	case errors.Is(err, fs.ErrNotExist):
+		a.Missing = append(a.Missing, t.pre)
+	default:
 		return err
 	}
-	if missing {
-		a.Missing = append(a.Missing, t.pre)
-	}
-	for k := len(t.list) - 1; k > 0; k-- { // all but MAPPO, which is only there for comparison
-		a.Experiments = append(a.Experiments, t.list[k].Experiments...)
+	for _, arm := range slices.Backward(t.list[1:]) { // all but MAPPO, which is only there for comparison
+		a.Experiments = append(a.Experiments, arm.Experiments...)
 	}
 	a.tasks = append(a.tasks, t)
 	return nil
 }
 
-// addPretrained adds the arms that start from pre-trained weights, if these are known. missing reports that the weights have to be
-// made: they are unknown, or known but elsewhere, and not all runs that start from them are complete.
-func (t *pretrainedTask) addPretrained(st *results.Store, method string, set []string) (missing bool, err error) {
-	made, err := t.pre.Find(st)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
+// addPretrained adds the arms that start from known weights. missing reports that the weights are elsewhere, and not all
+// runs that start from them are complete.
+func (t *pretrainedTask) addPretrained(st *results.Store, made *experiment.Pretrained, method string, set []string) (missing bool, err error) {
 	starts := []string{memory.PretrainDetector, memory.PretrainFull}
 	if _, graph := t.pre.Memory.(memory.DynamicGraph); !graph {
 		starts = starts[1:]
 	}
-	here := made.Here(st)
 	for _, start := range starts {
-		if err := t.arms.add("pre-trained: "+start, method, slices.Concat(set, []string{"explore.memory.pretrained=" + made.Weights, "explore.memory.pretrain=" + start})...); err != nil {
-			return false, err
-		}
-		arm := t.list[len(t.list)-1]
-		done, err := arm.Complete(st)
-		if err != nil {
-			return false, err
-		}
-		missing = missing || !here && len(done.Runs) < len(arm.Experiments)
+		t.arms.add("pre-trained: "+start, method,
+			slices.Concat(set, []string{"explore.memory.pretrained=" + made.Weights, "explore.memory.pretrain=" + start})...)
 	}
-	return missing, nil
+	if t.err != nil {
+		return false, t.err
+	}
+	gs, err := complete(st, t.list[2:])
+	for i, g := range gs {
+		missing = missing || len(g.Runs) < len(t.list[2+i].Experiments)
+	}
+	return missing && !made.Here(st), err
 }
 
 // Quality lists what the pre-training of each task was worth.

@@ -14,7 +14,7 @@ import (
 // compared is a value of ours beside what the paper prints; viz.Missing where either has none.
 type compared struct{ what, ours, printed string }
 
-// sizesOf are a memory's settings beside the ones of Table 5, without its number of parameters, which the paper does not print.
+// sizesOf are a memory's settings beside the printed ones of Table 5, which has no number of parameters.
 func sizesOf(kind string, e experiment.Config) (out []compared) {
 	for _, line := range memoryLines {
 		out = append(out, compared{line.name + " (" + kind + ")", line.ours(kind, e), line.printed(kind)})

@@ -55,10 +55,11 @@ func returnsOf(tasks ...taskRuns) (viz.Panels, error) {
 
 // row draws the panels of one task, with one for the first steps of its episodes if early.
 func (t taskRuns) row(early bool) ([]*plot.Plot, error) {
-	figures := []struct {
+	type returnFigure struct {
 		about  string
 		series []viz.Series
-	}{
+	}
+	figures := []returnFigure{
 		{"evaluations", slices.Concat(viz.Evals(t.groups), t.others)},
 		{"return while training", viz.Scalar(t.groups, trainingReturn)},
 	}
@@ -72,19 +73,13 @@ func (t taskRuns) row(early bool) ([]*plot.Plot, error) {
 		figures[1].about, figures[1].series = fmt.Sprintf("first %d steps", steps), viz.Early(t.groups)
 		figures[2].about = "while training"
 	}
-	var out []*plot.Plot
-	for _, f := range figures {
+	return each(figures, func(f returnFigure) (*plot.Plot, error) {
 		figure := viz.Figure{Title: t.task.Name + ": " + f.about, X: "frames", Y: plan.Score(t.task)}
 		if len(figures) > 2 { // too narrow for both in a title
 			figure.Title, figure.Y = t.task.Name, strings.TrimPrefix(figure.Y, "mean ")+", "+f.about
 		}
-		p, err := viz.Curves(figure, f.series...)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, p)
-	}
-	return out, nil
+		return viz.Curves(figure, f.series...)
+	})
 }
 
 // Returns draws groups of runs of one task: greedy evaluations and, beside them, the return of training. Series of

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/plot"
 
 	"cermic/cermiclib/results"
-	"cermic/envs/rng"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -68,7 +67,7 @@ func (r *Rewarded) Plot() (*plot.Plot, error) {
 		group := viz.Group{Label: task.Abbreviation}
 		for m, method := range r.methods {
 			if shown[m] {
-				group.Bars = append(group.Bars, meanBar(method, r.shares[j][m], rng.New(0, "figures/rewarded")))
+				group.Bars = append(group.Bars, meanBar(method, r.shares[j][m]))
 			}
 		}
 		groups = append(groups, group)

@@ -4,6 +4,7 @@ package figures
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ type World struct {
 type Robustness struct {
 	Worlds []World
 	Budget string
-	known  map[string][]plan.Arm // arms of the worlds that have been composed, which takes a while
+	known  map[string][]plan.Arm // arms of the worlds that have been listed, which takes a while
 }
 
 // RobustnessArms are the arms of the study, each a name and a method with its settings behind it.
@@ -81,19 +82,11 @@ func seeds(first, last uint64) (out []uint64) {
 // solvedFrom is the share of episodes of the last evaluation from which on a run succeeds.
 const solvedFrom = 0.5
 
-// arms are those of a world.
-func (n Robustness) arms(w World) ([]plan.Arm, error) {
-	if arms, ok := n.known[w.Task]; ok {
-		return arms, nil
+// arms lists the arms of a world.
+func (n Robustness) arms(w World) (out []plan.Arm, err error) {
+	if out = n.known[w.Task]; out != nil {
+		return out, nil
 	}
-	arms, err := n.compose(w)
-	if err == nil && n.known != nil {
-		n.known[w.Task] = arms
-	}
-	return arms, err
-}
-
-func (n Robustness) compose(w World) (out []plan.Arm, err error) {
 	task := strings.Fields(w.Task)
 	for _, named := range RobustnessArms {
 		if w.Arms != nil && !slices.Contains(w.Arms, named[0]) {
@@ -114,19 +107,18 @@ func (n Robustness) compose(w World) (out []plan.Arm, err error) {
 		}
 		out = append(out, arm)
 	}
+	n.known[w.Task] = out
 	return out, nil
 }
 
-// Experiments lists those of the study, each once.
+// Experiments lists the experiments of the study, each once.
 func (n Robustness) Experiments() ([]experiment.Config, error) {
-	lists := make([][]plan.Arm, len(n.Worlds))
-	for i, w := range n.Worlds {
-		var err error
-		if lists[i], err = n.arms(w); err != nil {
-			return nil, err
-		}
+	var all []arms
+	for _, w := range n.Worlds {
+		list, err := n.arms(w)
+		all = append(all, arms{list: list, err: err})
 	}
-	return experiments(lists...)
+	return experiments(all...)
 }
 
 // groups are the complete runs of a world's arms.
@@ -136,6 +128,16 @@ func (n Robustness) groups(st *results.Store, w World) ([]results.Group, error) 
 		return nil, err
 	}
 	return complete(st, arms)
+}
+
+// armOf is the group of a label, without runs if there is none.
+func armOf(groups []results.Group, label string) results.Group {
+	for _, g := range groups {
+		if g.Label == label {
+			return g
+		}
+	}
+	return results.Group{}
 }
 
 // succeeded counts the runs of a group that succeed.
@@ -160,14 +162,13 @@ func waited(r *results.Record) stats.Waiting {
 	return at
 }
 
-// lasts are the last values of a scalar, one a run.
-func lasts(g results.Group, scalar string) (out []float64) {
-	for _, r := range g.Runs {
-		if points := r.Scalars[scalar]; len(points) > 0 {
-			out = append(out, points[len(points)-1].Value)
-		}
+// coverage is the share of the task's cells that a run has visited, NaN if it did not note it.
+func coverage(r *results.Record) float64 {
+	points := r.Scalars["coverage"]
+	if len(points) == 0 {
+		return math.NaN()
 	}
-	return out
+	return points[len(points)-1].Value
 }
 
 // Table shows, for each world, how many runs of each arm succeed, the coverage of each seed, and the frames to success.
@@ -186,7 +187,7 @@ func (n Robustness) Table(st *results.Store, world int) (viz.Table, error) {
 			k, i := succeeded(g), stats.Exact(succeeded(g), len(g.Runs))
 			line[1], line[2] = fmt.Sprintf("%d of %d", k, len(g.Runs)), fmt.Sprintf("%.2f to %.2f", i.Low, i.High)
 			var covered, frames []string
-			for _, c := range lasts(g, "coverage") {
+			for _, c := range valuesOf(g, coverage) {
 				covered = append(covered, strings.TrimPrefix(fmt.Sprintf("%.2f", c), "0"))
 			}
 			for _, r := range g.Runs {
@@ -219,8 +220,8 @@ func (n Robustness) Summary(st *results.Store) (viz.Table, error) {
 		}
 		for i, a := range RobustnessArms {
 			cell := viz.Missing
-			if k := slices.IndexFunc(groups, func(g results.Group) bool { return g.Label == a[0] && len(g.Runs) > 0 }); k >= 0 {
-				cell = fmt.Sprintf("%d/%d", succeeded(groups[k]), len(groups[k].Runs))
+			if g := armOf(groups, a[0]); len(g.Runs) > 0 {
+				cell = fmt.Sprintf("%d/%d", succeeded(g), len(g.Runs))
 			}
 			rows[i] = append(rows[i], cell)
 		}
@@ -249,15 +250,11 @@ func (n Robustness) Verdict(st *results.Store) (viz.Box, error) {
 	if err != nil {
 		return box, err
 	}
-	by := map[string]results.Group{}
-	for _, g := range groups {
-		by[g.Label] = g
-	}
-	trained := by["α = .2"]
+	trained := armOf(groups, "α = .2")
 	var p []float64
 	controls := []string{"α = 0", "never trained"}
 	for _, name := range controls {
-		other := by[name]
+		other := armOf(groups, name)
 		if min(len(trained.Runs), len(other.Runs)) < len(n.Worlds[0].Seeds) {
 			box.Lines = append(box.Lines, fmt.Sprintf("%d of %d runs of α = .2 and %d of %s are complete.",
 				len(trained.Runs), len(n.Worlds[0].Seeds), len(other.Runs), name))
@@ -267,17 +264,16 @@ func (n Robustness) Verdict(st *results.Store) (viz.Box, error) {
 	}
 	better := true
 	for i, adjusted := range stats.Holm(p) {
-		other := by[controls[i]]
+		other := armOf(groups, controls[i])
 		better = better && adjusted < 1-stats.Level
 		box.Lines = append(box.Lines, fmt.Sprintf("%s: α = .2 succeeds in %d of %d runs, %s in %d of %d (Fisher's exact test, one-sided, Holm: p = %.2g).",
 			worldLabel(n.Worlds[0].Task), succeeded(trained), len(trained.Runs), controls[i], succeeded(other), len(other.Runs), adjusted))
 	}
-	box.Mark, box.Head = viz.Open, string(paper.Undecided)
-	if better {
+	if box.Head = string(paper.Undecided); better {
 		box.Mark, box.Head = viz.Good, string(paper.Supported)
 	}
 	for _, name := range []string{"without L_exploit", "α = 1"} {
-		if other := by[name]; len(other.Runs) > 0 {
+		if other := armOf(groups, name); len(other.Runs) > 0 {
 			box.Lines = append(box.Lines, fmt.Sprintf("Frames to success, α = .2 beside %s: log-rank p = %.2g.", name,
 				stats.LogRank(waits(trained), waits(other))))
 		}
@@ -304,17 +300,7 @@ func (n Robustness) besideMACE(st *results.Store) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		var x, y []float64
-		for _, g := range groups {
-			for _, r := range g.Runs {
-				switch g.Label {
-				case "α = .2":
-					x = append(x, lastSuccess(r))
-				case "mace":
-					y = append(y, lastSuccess(r))
-				}
-			}
-		}
+		x, y := valuesOf(armOf(groups, "α = .2"), lastSuccess), valuesOf(armOf(groups, "mace"), lastSuccess)
 		if len(x) > 0 && len(y) > 0 {
 			ours, theirs = append(ours, x), append(theirs, y)
 		}
@@ -329,15 +315,10 @@ func (n Robustness) besideMACE(st *results.Store) (string, error) {
 
 // Coverage draws the share of a task's cells that have been visited over frames, a panel a world.
 func (n Robustness) Coverage(st *results.Store, worlds ...int) (viz.Panels, error) {
-	var plots []*plot.Plot
-	for _, i := range worlds {
-		p, err := n.curves(st, n.Worlds[i], "coverage", worldLabel(n.Worlds[i].Task), "cells visited", nil)
-		if err != nil {
-			return viz.Panels{}, err
-		}
-		plots = append(plots, p)
-	}
-	return n.panels(plots, nil), nil
+	plots, err := each(worlds, func(i int) (*plot.Plot, error) {
+		return n.curves(st, n.Worlds[i], "coverage", worldLabel(n.Worlds[i].Task), "cells visited", nil)
+	})
+	return n.panels(plots, nil), err
 }
 
 // probed are the arms that the question of what the code keeps is about.
@@ -345,19 +326,14 @@ var probed = []string{"α = .2", "α = 0", "α = 1", "without L_exploit", "never
 
 // Why draws what x̄_t and s_t keep of the screen and of the agents' own state over training, and the code's rate.
 func (n Robustness) Why(st *results.Store) (viz.Panels, error) {
-	var plots []*plot.Plot
-	for _, panel := range [][3]string{
+	plots, err := each([][3]string{
 		{"cermic/probe_screen_x", "the screen, from x_t", "R²"}, {"cermic/probe_own_x", "the agent's own state, from x_t", "R²"},
 		{"cermic/probe_screen_s", "the screen, from s_t", "R²"}, {"cermic/probe_own_s", "the agent's own state, from s_t", "R²"},
 		{"cermic/kl", "rate of the code", "KL / d_x"}, {"coverage", "coverage", "cells visited"},
-	} {
-		p, err := n.curves(st, n.Worlds[0], panel[0], panel[1], panel[2], probed)
-		if err != nil {
-			return viz.Panels{}, err
-		}
-		plots = append(plots, p)
-	}
-	return n.panels(plots, probed), nil
+	}, func(panel [3]string) (*plot.Plot, error) {
+		return n.curves(st, n.Worlds[0], panel[0], panel[1], panel[2], probed)
+	})
+	return n.panels(plots, probed), err
 }
 
 // curves draws a scalar of a world's arms, or of some of them.
@@ -369,18 +345,12 @@ func (n Robustness) curves(st *results.Store, w World, scalar, title, y string, 
 	if some != nil {
 		groups = slices.DeleteFunc(groups, func(g results.Group) bool { return !slices.Contains(some, g.Label) })
 	}
-	lines, series := viz.Scalar(groups, scalar), make([]viz.Series, len(groups))
-	for k, g := range groups {
-		series[k] = viz.Series{Label: g.Label}
-		if i := slices.IndexFunc(lines, func(s viz.Series) bool { return s.Label == g.Label }); i >= 0 {
-			series[k] = lines[i]
-		}
-	}
 	high := 0.0
 	if scalar != "cermic/kl" {
 		high = 1
 	}
-	return viz.Curves(viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true, High: high}, series...)
+	return viz.Curves(viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true, High: high},
+		viz.PerGroup(groups, viz.Scalar(groups, scalar))...)
 }
 
 // panels arranges plots, with one legend for all.

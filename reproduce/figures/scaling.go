@@ -20,8 +20,8 @@ type machine struct {
 	runs float64 // at the same time, each as fast as one run here
 }
 
-// machines are this one and larger ones. What lies beyond this one is extrapolated: as many runs at the same time as
-// it has times the cores of this machine, none slowing another down.
+// machines are this one and larger ones. Larger ones are extrapolated: with k times the cores they train k runs at a
+// time, none slowing another down.
 func machines(nodes int) []machine {
 	here, many := runtime.NumCPU(), 16
 	more := max(1, float64(many)/float64(here))

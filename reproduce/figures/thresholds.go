@@ -4,33 +4,29 @@ package figures
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"path"
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/plot"
+
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
-	"cermic/envs/rng"
 	"cermic/envs/scripted"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot"
 )
 
-// Thresholds is the sparse return of methods as the reward is split into more and more partial rewards, task by task: at which
-// number does each begin to learn?
+// Thresholds is the sparse return of methods as the reward is split into more and more partial rewards, task by task: at
+// which number does each begin to learn?
 type Thresholds struct {
 	Experiments []experiment.Config
-	parts       []int
-	methods     []string
-	tasks       []arms // [task], its list [method × parts]
+	tasks       []sweep // over the numbers of partial rewards
 
 	random func() ([][]float64, error) // [task][parts] that random play earns; played once
 }
@@ -38,89 +34,89 @@ type Thresholds struct {
 // thresholdEpisodes is the number of episodes of random play at each point.
 const thresholdEpisodes = 240
 
-// ThresholdsOf lists the experiments of tasks and methods, at least one, with the sparse reward in each of the given
-// numbers of parts; changes are as for DensityAxis.
+// ThresholdsOf lists the experiments of tasks and methods, at least one of each, with the sparse reward in each of the
+// given numbers of parts; changes are as for DensityAxis.
 func ThresholdsOf(tasks, methods []string, budget string, seeds int, parts []int, changes ...string) (*Thresholds, error) {
-	if len(methods) == 0 {
-		return nil, errors.New("thresholds are of one method or more: name them, for example mappo, with which the others are compared")
-	}
-	t := &Thresholds{parts: parts, methods: methods}
+	t := &Thresholds{}
 	t.random = sync.OnceValues(t.playRandom)
-	var lists [][]plan.Arm
+	var all []arms
 	for _, name := range tasks {
 		task, err := plan.FindTask(name)
 		if err != nil {
 			return nil, err
 		}
-		a := arms{task: task.ID, budget: budget, seeds: seeds}
-		for _, method := range methods {
-			if err := a.addParts(method, parts, changes...); err != nil {
-				return nil, err
-			}
+		s, err := newSweep(arms{task: task.ID, budget: budget, seeds: seeds}, methods, parts, changes, partsOf)
+		if err != nil {
+			return nil, err
 		}
-		t.tasks = append(t.tasks, a)
-		lists = append(lists, a.list)
+		t.tasks, all = append(t.tasks, s), append(all, s.arms)
 	}
 	var err error
-	t.Experiments, err = experiments(lists...)
+	t.Experiments, err = experiments(all...)
 	return t, err
 }
 
 // earned is the sparse return of the last evaluation's episodes of each run, mean over agents and episodes.
-func earned(rs []*results.Record) (out []float64) {
-	for _, r := range rs {
+func earned(g results.Group, _ int) (out []float64, err error) {
+	for _, r := range g.Runs {
 		if n := len(r.Evals); n > 0 && len(r.Evals[n-1].Sparse) > 0 {
 			out = append(out, stat.Mean(r.Evals[n-1].Sparse, nil))
-		}
-	}
-	return out
-}
-
-// playRandom is what random play earns, mean over episodes.
-func (t *Thresholds) playRandom() ([][]float64, error) {
-	out := make([][]float64, len(t.tasks))
-	for i, a := range t.tasks {
-		for _, parts := range t.parts {
-			cfg, err := plan.Variant(a.task, fmt.Sprintf("milestones=%d", parts))
-			if err != nil {
-				return nil, err
-			}
-			p, err := scripted.Rollout(cfg, scripted.Random, thresholdEpisodes, 1)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = append(out[i], stat.Mean(p.Sparse, nil))
 		}
 	}
 	return out, nil
 }
 
-// Plots draws a panel for each task: the sparse return of the last evaluation against the number of parts, a bar for
-// each method that has runs and one for random play.
-func (t *Thresholds) Plots(st *results.Store) ([]*plot.Plot, error) {
+// playRandom is what random play earns, mean over episodes.
+func (t *Thresholds) playRandom() ([][]float64, error) {
+	return each(t.tasks, func(s sweep) ([]float64, error) {
+		return each(s.values, func(parts int) (float64, error) {
+			cfg, err := plan.Variant(s.task, fmt.Sprintf("milestones=%d", parts))
+			if err != nil {
+				return 0, err
+			}
+			p, err := scripted.Rollout(cfg, scripted.Random, thresholdEpisodes, 1)
+			if err != nil {
+				return 0, err
+			}
+			return stat.Mean(p.Sparse, nil), nil
+		})
+	})
+}
+
+// onTasks calls f with every task, the returns of random play on it, and those of methods, [method][parts][seed].
+func (t *Thresholds) onTasks(st *results.Store, f func(s sweep, random []float64, all [][][]float64) error) error {
 	random, err := t.random()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var plots []*plot.Plot
-	for i, a := range t.tasks {
-		gs, err := complete(st, a.list)
+	for i, s := range t.tasks {
+		all, err := s.measure(st, earned)
+		if err == nil {
+			err = f(s, random[i], all)
+		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		bars := make([]viz.Group, len(t.parts))
-		for k, parts := range t.parts {
-			bars[k].Label = fmt.Sprint(parts)
-			bars[k].Bars = append(bars[k].Bars, viz.Bar{Label: string(scripted.Random), Value: random[i][k], Low: math.NaN(), High: math.NaN()})
-			for m, method := range t.methods {
-				bars[k].Bars = append(bars[k].Bars, meanBar(method, earned(gs[m*len(t.parts)+k].Runs), rng.New(0, "figures/thresholds")))
-			}
+	}
+	return nil
+}
+
+// Plots draws a panel for each task: the sparse return of the last evaluation against the number of parts, a bar for
+// random play and one for each method.
+func (t *Thresholds) Plots(st *results.Store) (plots []*plot.Plot, err error) {
+	err = t.onTasks(st, func(s sweep, random []float64, all [][][]float64) error {
+		groups := s.bars(all)
+		for k, chance := range random {
+			bar := viz.Bar{Label: string(scripted.Random), Value: chance, Low: math.NaN(), High: math.NaN()}
+			groups[k].Bars = slices.Insert(groups[k].Bars, 0, bar)
 		}
-		p, err := viz.Bars(viz.Figure{Title: path.Base(a.task), X: "number of partial rewards, k", Y: "sparse return", Unlabelled: i > 0}, bars...)
-		if err != nil {
-			return nil, err
-		}
+		p, err := viz.Bars(viz.Figure{Title: path.Base(s.task), X: "number of partial rewards, k", Y: "sparse return",
+			Unlabelled: len(plots) > 0}, groups...)
 		plots = append(plots, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range plots { // one scale, so that panels compare
 		p.Y.Max = slices.MaxFunc(plots, func(a, b *plot.Plot) int { return cmp.Compare(a.Y.Max, b.Y.Max) }).Y.Max
@@ -133,61 +129,35 @@ func (t *Thresholds) Table(st *results.Store) (viz.Table, error) {
 	out := viz.Table{Title: "Sparse return of the last evaluation by the number of partial rewards", Header: []string{"task", "method"},
 		Notes: []string{"Mean over seeds with Student's 95 % interval, and the number of seeds; random play: mean of " + fmt.Sprint(thresholdEpisodes) + " episodes. A dash: no run. " +
 			"The last column is the smallest number at which a method earns more than random play: by its interval where there are two seeds or more, else, as where all are equal, with a question mark."}}
-	for _, parts := range t.parts {
-		out.Header = append(out.Header, fmt.Sprintf("k = %d", parts))
+	if len(t.tasks) > 0 {
+		for _, parts := range t.tasks[0].values {
+			out.Header = append(out.Header, fmt.Sprintf("k = %d", parts))
+		}
 	}
 	out.Header = append(out.Header, "begins to learn at")
-	random, err := t.random()
-	if err != nil {
-		return out, err
-	}
-	for i, a := range t.tasks {
-		gs, err := complete(st, a.list)
-		if err != nil {
-			return out, err
-		}
-		row := []string{path.Base(a.task), string(scripted.Random)}
-		for _, chance := range random[i] {
+	return out, t.onTasks(st, func(s sweep, random []float64, all [][][]float64) error {
+		row := []string{path.Base(s.task), string(scripted.Random)}
+		for _, chance := range random {
 			row = append(row, fmt.Sprintf("%.3g", chance))
 		}
 		out.Rows = append(out.Rows, append(row, viz.Missing))
-		for m, method := range t.methods {
-			row, all := []string{path.Base(a.task), paper.DisplayName(method)}, make([][]float64, len(t.parts))
-			for k := range t.parts {
-				all[k] = earned(gs[m*len(t.parts)+k].Runs)
-				row = append(row, overSeeds(all[k]))
-			}
-			out.Rows = append(out.Rows, append(row, begins(t.parts, all, random[i])))
+		for m, row := range s.rows(all, overSeeds) {
+			row = append(slices.Insert(row, 0, path.Base(s.task)), begins(s.values, all[m], random))
+			out.Rows = append(out.Rows, row)
 		}
-	}
-	return out, nil
-}
-
-// displayNames are the printed names of several methods.
-func displayNames(methods []string) []string {
-	out := make([]string, len(methods))
-	for i, method := range methods {
-		out[i] = paper.DisplayName(method)
-	}
-	return out
+		return nil
+	})
 }
 
 // Differences compares each method with the first of them wherever both have runs that can be tested.
 func (t *Thresholds) Differences(st *results.Store) (viz.Table, error) {
-	first := paper.DisplayName(t.methods[0])
-	d := paper.NewDifferences("What methods earn beyond "+first, "the sparse return", "task", "k", "method")
-	for _, a := range t.tasks {
-		gs, err := complete(st, a.list)
+	d := paper.NewDifferences("What methods earn beyond "+paper.DisplayName(t.tasks[0].methods[0]), "the sparse return", "task", "k", "method")
+	for _, s := range t.tasks {
+		all, err := s.measure(st, earned)
 		if err != nil {
 			return viz.Table{}, err
 		}
-		for k, parts := range t.parts {
-			here := make([][]float64, len(t.methods))
-			for m := range here {
-				here[m] = earned(gs[m*len(t.parts)+k].Runs)
-			}
-			d.AddEach(here, displayNames(t.methods), path.Base(a.task), fmt.Sprint(parts))
-		}
+		s.compare(d, all, path.Base(s.task))
 	}
 	return d.Table(), nil
 }

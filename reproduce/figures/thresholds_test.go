@@ -58,7 +58,7 @@ func TestAMethodBeginsToLearnWhereItEarnsMoreThanRandomPlay(t *testing.T) {
 		}
 	}
 	runs := []*results.Record{{Evals: []results.Eval{{Sparse: []float64{9}}, {Sparse: []float64{2, 4}}}}, {}}
-	if got := earned(runs); len(got) != 1 || math.Abs(got[0]-3) > 1e-12 {
+	if got, _ := earned(results.Group{Runs: runs}, 1); len(got) != 1 || math.Abs(got[0]-3) > 1e-12 {
 		t.Errorf("the last evaluation earned %v", got)
 	}
 }

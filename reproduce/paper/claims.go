@@ -30,8 +30,8 @@ type Claim struct {
 // State is what records say of a claim.
 type State string
 
-// The states. Undecided is what has been tested without an answer; NotTested, what no test could be made of: no runs,
-// no two seeds of each method, or runs that cannot tell. Conditional is what mathematics proves under a condition.
+// The states. Undecided is what has been tested without an answer; NotTested has no test: no runs, too few seeds of a
+// method, or runs without information on it. Conditional is what mathematics proves under a condition.
 const (
 	Supported    State = "supported"
 	Conditional  State = "holds with an unstated condition"
@@ -201,7 +201,7 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 	return Undecided, count + " That does not decide it."
 }
 
-// Lines are everything that a reader must know of a verdict, without markup: what decides, budget and findings.
+// Lines are the verdict without markup: the reason, the rule with its budget, and the findings.
 func (v Verdict) Lines() []string {
 	out := []string{v.Reason}
 	if len(v.Theorem) > 0 {

@@ -3,13 +3,14 @@
 package paper
 
 import (
+	"math"
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/stats"
+	"gonum.org/v1/gonum/stat"
 )
 
-// with are the groups as they are, with these weights.
+// with returns the groups unchanged, with these weights.
 func with(weights ...float64) func([][]float64) ([][]float64, []float64) {
 	return func(g [][]float64) ([][]float64, []float64) { return g, weights }
 }
@@ -141,7 +142,7 @@ func gains(on string, upper, lower []Task) comparison {
 func shares(g [][]float64, weights []float64, sign float64) {
 	n := 0.
 	for k := 1; k < len(g); k += 2 {
-		if base := abs(average(g[k])); base > 0 {
+		if base := math.Abs(average(g[k])); base > 0 {
 			weights[k-1], weights[k] = sign/base, -sign/base
 			g[k] = stretched(g[k], average(g[k-1])/average(g[k]))
 			n++
@@ -202,9 +203,7 @@ func smallerDrops() (out []comparison) {
 	return out
 }
 
-func average(x []float64) float64 { return stats.Mean([][]float64{x}) }
-
-func abs(x float64) float64 { return max(x, -x) }
+func average(x []float64) float64 { return stat.Mean(x, nil) }
 
 // Title is the paper's name with its star.
 func (t Task) Title() string {

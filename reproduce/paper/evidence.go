@@ -42,7 +42,7 @@ func NeverRewarded(groups ...results.Group) bool {
 }
 
 // Below these means over a group's runs, CERMIC's memory, L_exploit and γ are inactive: the share of agent steps with a
-// feature f_{n−1}, and the standard deviation of the corrections of h in units of √Σ_Ψ.
+// feature f_{n−1}, and the standard deviation of h's corrections in units of √Σ_Ψ.
 const (
 	LeastBefore = 0.05
 	LeastCalib  = 0.001

@@ -27,7 +27,7 @@ type Source interface {
 
 // Results puts complete runs at one budget beside the published numbers. A run's score is the mean over
 // the episodes of its last evaluation; ours is the mean over seeds with its bootstrap 95 % interval. The caption names
-// what a reader must know of the runs: budget, presets, reward, and where they depart from the paper's settings.
+// budget, presets, reward, and departures from the paper's settings.
 func (t *Benchmark) Results(src Source) (viz.ScoreTable, error) {
 	runs := asked{src: src}
 	g := viz.ScoreTable{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns}

@@ -131,7 +131,7 @@ func TestOursStandsBelowTheRowOfCERMICAndFillsNone(t *testing.T) {
 	if len(g.Rows) != len(Methods)+2 || theirs.Seeds != 0 || ours.Ours != 81 || ours.Published != nil || ours.Bold {
 		t.Errorf("%d rows; the paper's %+v, ours %+v", len(g.Rows), theirs, ours)
 	}
-	for _, text := range []string{g.HTML(), g.Markdown(), g.Text(200), g.LaTeX()} {
+	for _, text := range []string{g.HTML(), g.Text(200)} {
 		if !strings.Contains(strings.ReplaceAll(text, "&#39;", "'"), "ours: Theorem 1's bonus") {
 			t.Errorf("the row has no head in\n%s", text)
 		}
@@ -221,7 +221,7 @@ func TestMeltingPotShowsBothScoresAndNoDifference(t *testing.T) {
 	if one.FirstSteps != 0 || math.IsNaN(one.Difference()) {
 		t.Errorf("of a task with one score %+v", one)
 	}
-	for _, text := range []string{g.HTML(), g.Markdown(), g.Text(200), g.LaTeX()} {
+	for _, text := range []string{g.HTML(), g.Text(200)} {
 		if !strings.Contains(text, "first 100 steps: 1.5") || !strings.Contains(text, "no difference") {
 			t.Errorf("both scores are not in\n%s", text)
 		}
