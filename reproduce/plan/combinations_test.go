@@ -10,7 +10,10 @@ import (
 
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/explore"
+	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	committed "cermic/reproduce/records"
 )
 
 // TestCombinationsTrainOnTheBudgetsSchedule: a part that a setting chooses has the schedule that a named method of that part has.
@@ -112,15 +115,17 @@ func TestMethodsOfOneExplorer(t *testing.T) {
 	}
 }
 
-// TestLabelsAreRequestsAndEachRunHasOne: whichever method was asked for, equal runs have equal labels, and asked for by its label a run is
-// the same one.
-func TestLabelsAreRequestsAndEachRunHasOne(t *testing.T) {
-	label := map[string]string{}
+// TestLabelsAreRequests: a run is called by the method that was asked for and its changes, or by the method that its
+// parts make up. Asked for by its label, a run is the same one.
+func TestLabelsAreRequests(t *testing.T) {
 	for _, c := range []struct{ method, set, want string }{
-		{"mappo", "policy=gru", "mappo policy=gru"}, {"mace", "explore=none learner.critic= policy=gru", "mappo policy=gru"},
-		{"mappo-db", "policy=gru", "mappo-db policy=gru"}, {"mappo", "explore=db policy=gru", "mappo-db policy=gru"},
-		{"mappo", "explore=ices", "mappo explore=ices"}, {"qplex-ices", "learner=mappo task.discrete=none", "mappo explore=ices"},
-		{"qmix", "explore=ices", "qmix explore=ices"}, {"cpm", "explore=db", "cpm explore=db"}, {"mappo-db", "policy=cpm", "cpm explore=db"},
+		{"mappo", "policy=gru", "mappo policy=gru"},
+		{"mace", "explore=none learner.critic= policy=gru", "mace explore=none learner.critic= policy=gru"},
+		{"mappo-db", "policy=gru", "mappo-db policy=gru"},
+		{"mappo", "explore=ices", "mappo explore=ices"},
+		{"qplex-ices", "explore=none", "qplex"},
+		{"cpm", "explore=db", "cpm explore=db"},
+		{"mappo-db", "policy=cpm", "mappo-db policy=cpm"},
 		{"qmix", "explore=ices explore.ices_steps=450", "qmix explore.ices_steps=450 explore=ices"},
 		{"qmix", "learner.mixer=spectra policy=gru", "qmix learner.mixer=spectra policy=gru"},
 		{"mappo-cermic-literal", "explore.alpha=1", "mappo-cermic-literal explore.alpha=1"},
@@ -133,13 +138,26 @@ func TestLabelsAreRequestsAndEachRunHasOne(t *testing.T) {
 		if e.Method != c.want {
 			t.Errorf("%s %s is called %q, want %q", c.method, c.set, e.Method, c.want)
 		}
-		if other, ok := label[id]; ok && other != e.Method {
-			t.Errorf("%s %s is called %q and %q", c.method, c.set, e.Method, other)
-		}
-		label[id] = e.Method
 		words := strings.Fields(e.Method)
 		if again, err := configure(t, Request{Task: "balance", Method: words[0], Budget: "short", Set: words[1:]}).ID(); err != nil || again != id {
 			t.Errorf("%q is run %s, but asked for by that label %s (%v)", e.Method, id, again, err)
+		}
+	}
+}
+
+// TestEveryCommittedRecordKeepsItsLabel: today's label of a stored run is the one that it was trained under.
+func TestEveryCommittedRecordKeepsItsLabel(t *testing.T) {
+	st := libtest.Store(t)
+	if err := st.Base(committed.FS); err != nil {
+		t.Fatal(err)
+	}
+	heads, err := st.Heads(results.Query{})
+	if err != nil || len(heads) < 100 {
+		t.Fatalf("%d records, %v", len(heads), err)
+	}
+	for _, r := range heads {
+		if d, err := describe(r); err != nil || d.label() != r.Method {
+			t.Errorf("run %s is called %q, %v; its record says %q", r.ID, d.label(), err, r.Method)
 		}
 	}
 }

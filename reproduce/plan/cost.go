@@ -11,7 +11,6 @@ import (
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/envs/conf"
 	"cermic/viz"
 )
 
@@ -54,19 +53,8 @@ func Costs(es []experiment.Config, st *results.Store) ([]Cost, error) {
 // CostsAt is Costs at known rates.
 func CostsAt(known *Rates, es []experiment.Config, st *results.Store) ([]Cost, error) {
 	var costs []Cost
-	methods := map[string]string{} // by experiment without its seed, of which a method's name does not depend
 	for _, e := range es {
-		unseeded := e
-		unseeded.Seed = 0
-		text, err := conf.Marshal(unseeded)
-		if err != nil {
-			return nil, err
-		}
-		method, ok := methods[string(text)]
-		if !ok {
-			method = MethodOf(e)
-			methods[string(text)] = method
-		}
+		method := MethodOf(e)
 		agents := kind(e.Task.Kind())
 		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method && c.ImageAgents == agents })
 		if i < 0 {
@@ -153,11 +141,11 @@ func CostTable(costs []Cost) viz.Table {
 	return t
 }
 
-// MethodOf is the registered method of which an experiment is a variant, or its label if there is none.
+// MethodOf is the method that an experiment is called by, or its label if that names none.
 func MethodOf(e experiment.Config) string {
-	d, err := stored{e: e}.describe()
+	m, err := methodIn(e.Label(), e)
 	if err != nil {
 		return e.Label()
 	}
-	return d.method
+	return m.ID
 }

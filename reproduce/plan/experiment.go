@@ -29,8 +29,8 @@ type Request struct {
 //
 // A part that a setting chooses, as explore=db does, is trained on the budget's schedule like those of the methods.
 //
-// The experiment's label is a method's name, followed by each setting that differs from its defaults at that budget. Parts that compose
-// another method than the one asked for, or none, are named after the one that is nearest. A changed budget is called "custom".
+// The experiment's label is the method's name, followed by each setting that differs from its defaults at that budget.
+// Parts that make up another method have that method's name. A changed budget is called "custom".
 func New(q Request) (experiment.Config, error) {
 	if q.Frames < 0 {
 		return experiment.Config{}, fmt.Errorf("Request.Frames is %d, want a number of frames to train, or 0 for the whole budget", q.Frames)
@@ -77,7 +77,11 @@ func New(q Request) (experiment.Config, error) {
 	if err := keepsPolicy(method, e); err != nil && !method.composes(e) {
 		return experiment.Config{}, err
 	}
-	e.Method, err = title(e)
+	if method, err = methodIn(method.ID, e); err != nil {
+		return e, err
+	}
+	d, err := stored{e: e}.compare(method, budget)
+	e.Method = d.label()
 	return e, err
 }
 

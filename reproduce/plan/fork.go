@@ -42,16 +42,20 @@ func branch(e experiment.Config, at int, settings []string) (experiment.Config, 
 	return child, nil
 }
 
-// relabel names a fork by its settings and its history. One that changes a named budget has a custom one.
+// relabel names a fork by its settings and its history; of a task that has no name here it keeps the label. A changed
+// budget becomes a custom one.
 func relabel(e *experiment.Config) {
-	named, err := FindPreset(e.Budget.Name)
-	if err == nil {
-		if named, err = named.On(e.Task.Kind()); err == nil && e.Budget != named.Budget {
-			e.Budget.Name = CustomBudget
-		}
+	budget, err := budgetIn(e.Label(), *e)
+	if err != nil {
+		return
 	}
-	if label, err := title(*e); err == nil { // else of a task that has no name here: its own label is all there is to say
-		e.Method = label
+	if e.Budget != budget.Budget {
+		e.Budget.Name = CustomBudget
+	}
+	if m, err := methodIn(e.Label(), *e); err == nil {
+		if d, err := (stored{e: *e}).compare(m, budget); err == nil {
+			e.Method = d.label()
+		}
 	}
 }
 

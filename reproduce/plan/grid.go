@@ -16,11 +16,12 @@ func Grid(tasks, methods []string, budget string, seeds int, set ...string) ([]e
 	var es []experiment.Config
 	for _, task := range tasks {
 		for _, method := range methods {
+			e, err := New(Request{Task: task, Method: method, Budget: budget, Set: set})
+			if err != nil {
+				return nil, err
+			}
 			for seed := 1; seed <= seeds; seed++ {
-				e, err := New(Request{Task: task, Method: method, Budget: budget, Set: set, Seed: uint64(seed)})
-				if err != nil {
-					return nil, err
-				}
+				e.Seed = uint64(seed)
 				es = append(es, e)
 			}
 		}

@@ -3,30 +3,33 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/policy"
+	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/viz"
 )
 
-// description says how an experiment differs from what today's program trains by default. Labels are written from it whenever something
-// is shown; nothing reads them back.
+// description is how an experiment differs from what today's program trains by default.
 type description struct {
-	method  string   // that the parts compose, else the one from which they differ least
-	changes []string // settings that differ from the method's defaults at the budget, "key=value" as for -set, in order
-	base    string   // of a changed budget the named one from which it differs least
+	method  string
+	changes []string // settings that differ from the method's defaults at the budget, "key=value", sorted
+	base    string   // the named budget that a custom one changes
 	history string   // of a fork
-	earlier bool     // by a program whose experiments had other settings, or whose revision of a part this program no longer trains
+	earlier bool     // trained by a program with other settings or with a part that this program refuses
 }
+
+// elseBudget stands in a label before the named budget that a custom one changes.
+const elseBudget = "(else "
 
 // label is the method's name followed by what differs; settings whose keys are in without are left out, as everything beside it has them.
 func (d description) label(without ...string) string {
@@ -36,7 +39,7 @@ func (d description) label(without ...string) string {
 	})
 	name := paper.Label(d.method, changes)
 	if d.base != "" && !slices.Contains(without, budgetKey) {
-		name += " (else " + d.base + ")"
+		name += " " + elseBudget + d.base + ")"
 	}
 	if d.history != "" {
 		name += " (" + d.history + ")"
@@ -47,75 +50,75 @@ func (d description) label(without ...string) string {
 	return name
 }
 
-// describe compares an experiment, in its JSON form, with the defaults of today. An experiment of a task or of parts that are not
-// registered here is an error.
-func describe(text json.RawMessage) (description, error) {
-	s, err := read(text)
+// describe compares a stored run with today's defaults of the method and the budget that its label names. A run of a
+// task or of parts that are not registered here is an error.
+func describe(r *results.Record) (description, error) {
+	s, err := read(r.Experiment)
 	if err != nil {
 		return description{}, err
 	}
-	return s.describe()
+	return s.describe(r.Method)
 }
 
-func (s stored) describe() (description, error) {
+// describe compares an experiment with the defaults of the method and the budget in a label.
+func (s stored) describe(label string) (description, error) {
+	method, err := methodIn(label, s.e)
+	if err != nil {
+		return description{}, err
+	}
+	budget, err := budgetIn(label, s.e)
+	if err != nil {
+		return description{}, err
+	}
+	return s.compare(method, budget)
+}
+
+// methodIn returns the method that a label begins with if e has its parts, else the first method whose parts e has. A
+// combination that is no method keeps the one in the label.
+func methodIn(label string, e experiment.Config) (Method, error) {
+	all, name := Methods(), strings.SplitN(label, " ", 2)[0]
+	asked := slices.IndexFunc(all, func(m Method) bool { return m.ID == name })
+	if asked < 0 || !all[asked].composes(e) {
+		if i := slices.IndexFunc(all, func(m Method) bool { return m.composes(e) }); i >= 0 {
+			asked = i
+		}
+	}
+	if asked < 0 {
+		return Method{}, fmt.Errorf("no registered method has the parts of %q", label)
+	}
+	return all[asked], nil
+}
+
+// budgetIn returns the budget of e on its task; of a custom one the budget that it changes, which the label names.
+func budgetIn(label string, e experiment.Config) (Preset, error) {
+	name := e.Budget.Name
+	if name == CustomBudget {
+		_, after, _ := strings.Cut(label, elseBudget)
+		name = cmp.Or(strings.SplitN(after, ")", 2)[0], TableBudget)
+	}
+	b, err := FindPreset(name)
+	if err != nil {
+		return b, err
+	}
+	return b.On(e.Task.Kind())
+}
+
+// compare lists how the experiment differs from a method at a budget.
+func (s stored) compare(m Method, b Preset) (d description, err error) {
 	task, err := FindTask(s.e.Task.Kind())
 	if err != nil {
-		return description{}, err
+		return d, err
 	}
-	var budgets []Preset
-	if i := slices.IndexFunc(Presets, func(b Preset) bool { return b.Budget.Name == s.e.Budget.Name }); i >= 0 {
-		budgets = Presets[i : i+1]
-	} else { // demo is the beginning of short: of two that are equally near, short gives the name
-		budgets = slices.SortedStableFunc(slices.Values(Presets), func(a, b Preset) int { return isDemo(a) - isDemo(b) })
+	reference, err := defaults(task, m, b)
+	if err != nil {
+		return d, err
 	}
-	candidates := slices.DeleteFunc(Methods(), func(m Method) bool { return !m.composes(s.e) })
-	if len(candidates) == 0 {
-		candidates = slices.DeleteFunc(Methods(), func(m Method) bool { return keepsPolicy(m, s.e) != nil })
+	d = description{method: m.ID, earlier: s.earlier(), history: s.e.History()}
+	if s.e.Budget.Name != b.Budget.Name {
+		d.base = b.Budget.Name
 	}
-	now := conf.Keys(s.e)
-	var best description
-	for _, b := range budgets {
-		b, err := b.On(task.ID)
-		if err != nil {
-			return best, err
-		}
-		for _, m := range candidates {
-			if best.method != "" && len(best.changes) == 0 {
-				break // nothing is nearer
-			}
-			reference, err := defaults(task, m, b)
-			if err != nil {
-				return best, err
-			}
-			limit := math.MaxInt
-			if best.method != "" {
-				limit = len(best.changes)
-			}
-			changes, err := s.changes(now, reference, b, limit)
-			if err != nil {
-				return best, err
-			}
-			if len(changes) < limit {
-				best = description{method: m.ID, changes: changes}
-				if s.e.Budget.Name != b.Budget.Name {
-					best.base = b.Budget.Name
-				}
-			}
-		}
-	}
-	if best.method == "" {
-		return best, errors.New("no method is registered that could be called so")
-	}
-	best.earlier, best.history = s.earlier(), s.e.History()
-	return best, nil
-}
-
-// isDemo is 1 for the default budget.
-func isDemo(b Preset) int {
-	if b.Budget.Name == DefaultBudget {
-		return 1
-	}
-	return 0
+	d.changes, err = s.changes(reference, b)
+	return d, err
 }
 
 // stored is an experiment from its JSON, as far as this program can read it. It is not validated: what an earlier program trained must
@@ -161,17 +164,17 @@ func (s stored) earlier() bool {
 	return len(s.unread)+len(s.missing) > 0 || errors.Join(s.e.Learner.Validate(), s.e.Policy.Validate(), s.e.Explore.Validate()) != nil
 }
 
-// changes lists which of the settings now differ from those of reference, as sorted assignments; settings inside a part of another kind are
-// compared with that kind's defaults at the budget. Names of budgets and seeds have columns of their own and are left out. It ends at
-// the limit, from which on nobody needs more.
-func (s stored) changes(now []conf.KeyDoc, reference experiment.Config, budget Preset, limit int) ([]string, error) {
+// changes lists the settings that differ from those of reference, as sorted assignments. Settings inside a part of
+// another kind are compared with that kind's defaults at the budget. Budget names and seeds are left out, since tables
+// have columns for them.
+func (s stored) changes(reference experiment.Config, budget Preset) ([]string, error) {
 	out := slices.Clone(s.unread)
 	for _, key := range s.missing {
 		out = append(out, key+"="+viz.Missing)
 	}
-	then := conf.Keys(reference)
+	all, then := conf.Keys(s.e), conf.Keys(reference)
 	for _, kinds := range []bool{true, false} { // parts first: they decide which keys there are
-		for _, now := range now {
+		for _, now := range all {
 			if (now.Kinds != nil) != kinds || now.Key == "budget.name" || now.Key == "seed" || now.Key == "forks" {
 				continue
 			}
@@ -180,9 +183,6 @@ func (s stored) changes(now []conf.KeyDoc, reference experiment.Config, budget P
 			}
 			if before, ok := FindKey(then, now.Key); ok && before == now.Value {
 				continue
-			}
-			if len(out) >= limit {
-				return out, nil
 			}
 			out = append(out, now.Key+"="+now.Value)
 			if err := budget.set(&reference, now.Key, now.Value); err != nil {
@@ -193,12 +193,6 @@ func (s stored) changes(now []conf.KeyDoc, reference experiment.Config, budget P
 	}
 	slices.Sort(out)
 	return out, nil
-}
-
-// title labels an experiment that was just composed.
-func title(e experiment.Config) (string, error) {
-	d, err := stored{e: e}.describe()
-	return d.label(), err
 }
 
 // keepsPolicy refuses e if it has lost a policy that is the method's own, without which the method is another one.
