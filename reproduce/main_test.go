@@ -128,6 +128,9 @@ var mistakes = []struct{ args, want string }{
 	{"list -set learner.lr=1", "does not read -set"},
 	{"table sotta", "did you mean sota"},
 	{"table sota -format latx", "did you mean latex"},
+	{"table sota -train", "does not read -train"},
+	{"table sota -cell MAPPO", "want ROW,COLUMN"},
+	{"table sota -cell MAPPO,Balance", "did you mean Balanc*"},
 	{"table sota -store nothing/here", "there is no folder nothing/here"},
 	{"claims lifts-mapo", "did you mean lifts-mappo"},
 	{"claims lifts-mappo -write", "leave out"},
@@ -145,7 +148,6 @@ var mistakes = []struct{ args, want string }{
 	{"python -torch", "python -torch needs -check"},
 	{"notebooks -budget no", `unknown budget "no"`},
 	{"notebooks -cell 0s", "want at least 1s"},
-	{"notebooks -thumbnails -write", "leave out -write"},
 	{"notebooks -only 00_stat", "did you mean 00_start?"},
 }
 

@@ -16,15 +16,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
-	"cermic/reproduce/plan"
 )
 
 // notebooksCommand executes the notebooks from top to bottom, without a browser, on the same kernel as JupyterLab.
 func notebooksCommand() *cobra.Command {
 	var budget, only string
-	var write, thumbnails bool
+	var write bool
 	var cell time.Duration
 	cmd := &cobra.Command{
 		Use:     "notebooks",
@@ -35,10 +35,7 @@ func notebooksCommand() *cobra.Command {
 			if cell < time.Second {
 				return usagef("-cell is %v, want at least 1s", cell)
 			}
-			if thumbnails && (write || budget != "") {
-				return usagef("notebooks -thumbnails executes nothing: leave out -write and -budget")
-			}
-			if _, err := plan.FindPreset(cmp.Or(budget, plan.DefaultBudget)); err != nil {
+			if _, err := cermiclib.FindPreset(cmp.Or(budget, cermiclib.DefaultBudget)); err != nil {
 				return usageError{err}
 			}
 			s, err := newSetup(cmd)
@@ -48,9 +45,6 @@ func notebooksCommand() *cobra.Command {
 			books, err := s.notebooks(only)
 			if err != nil {
 				return err
-			}
-			if thumbnails {
-				return s.thumbnails(books)
 			}
 			if err := s.all(); err != nil {
 				return err
@@ -62,7 +56,6 @@ func notebooksCommand() *cobra.Command {
 	f.StringVar(&budget, "budget", "", "`budget` of every notebook, with an empty store of runs: "+budgetNames())
 	f.StringVar(&only, "only", "", "execute this `notebook` alone, for example 00_start")
 	f.BoolVar(&write, "write", false, "replace the notebooks by their executed copies")
-	f.BoolVar(&thumbnails, "thumbnails", false, "execute nothing and draw reproduce/jupyter/thumbnails")
 	f.DurationVar(&cell, "cell", time.Hour, "time limit of a cell")
 	return cmd
 }

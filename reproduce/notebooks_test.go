@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/reproduce/figures"
@@ -32,15 +33,37 @@ func committedBooks(t *testing.T) []string {
 	return books
 }
 
-// htmlOf is all HTML among the outputs of a notebook.
-func htmlOf(t *testing.T, path string) string {
+// outputsOf returns the outputs of a notebook's cells in order, each by media type.
+func outputsOf(t *testing.T, path string) []map[string]json.RawMessage {
 	t.Helper()
-	outputs, err := outputsOf(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var book struct {
+		Cells []struct {
+			Outputs []struct {
+				Data map[string]json.RawMessage `json:"data"`
+			} `json:"outputs"`
+		} `json:"cells"`
+	}
+	if err := json.Unmarshal(text, &book); err != nil {
+		t.Fatalf("%s is no notebook: %v", path, err)
+	}
+	var all []map[string]json.RawMessage
+	for _, cell := range book.Cells {
+		for _, out := range cell.Outputs {
+			all = append(all, out.Data)
+		}
+	}
+	return all
+}
+
+// htmlOf is all HTML among the outputs of a notebook.
+func htmlOf(t *testing.T, path string) string {
+	t.Helper()
 	var all strings.Builder
-	for _, data := range outputs {
+	for _, data := range outputsOf(t, path) {
 		var lines []string
 		var text string
 		if json.Unmarshal(data["text/html"], &lines) == nil {
@@ -179,11 +202,7 @@ func TestFiguresOfNotebooksFitAPage(t *testing.T) {
 	const widest = 1100 // pixels
 	seen := 0
 	for _, file := range committedBooks(t) {
-		outputs, err := outputsOf(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, data := range outputs {
+		for _, data := range outputsOf(t, file) {
 			var text string
 			if json.Unmarshal(data["image/png"], &text) != nil {
 				continue
@@ -281,7 +300,7 @@ func TestMenusOfNotebooksOfferWhatThereIs(t *testing.T) {
 							"task":    func() error { _, err := plan.FindTask(o); return err },
 							"method":  func() error { _, err := plan.FindMethod(o); return err },
 							"learner": func() error { _, err := plan.FindMethod(o + "-cermic"); return err },
-							"budget":  func() error { _, err := plan.FindPreset(o); return err },
+							"budget":  func() error { _, err := cermiclib.FindPreset(o); return err },
 						}
 						if err := known[variable](); err != nil {
 							t.Errorf("%s: %s: %v", name, variable, err)
@@ -293,5 +312,30 @@ func TestMenusOfNotebooksOfferWhatThereIs(t *testing.T) {
 	}
 	if menus["row"] != 4 || menus["column"] != 4 || menus["alpha"] != 8 {
 		t.Errorf("forms were found with %v", menus)
+	}
+}
+
+func TestIndexLeadsToEveryNotebookAndItsThumbnail(t *testing.T) {
+	folder := filepath.Join("..", "notebooks")
+	text, err := os.ReadFile(filepath.Join(folder, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	books, err := filepath.Glob(filepath.Join(folder, "*.ipynb"))
+	if err != nil || len(books) == 0 {
+		t.Fatalf("%d notebooks: %v", len(books), err)
+	}
+	for _, book := range books {
+		if name := filepath.Base(book); !strings.Contains(string(text), "]("+name+")") {
+			t.Errorf("notebooks/README.md does not link to %s", name)
+		}
+	}
+	for _, link := range regexp.MustCompile(`(?:\]\(|src=")([\w./]+)[)"]`).FindAllStringSubmatch(string(text), -1) {
+		info, err := os.Stat(filepath.Join(folder, link[1]))
+		if err != nil {
+			t.Errorf("notebooks/README.md shows what is not there: %v", err)
+		} else if strings.HasSuffix(link[1], ".png") && info.Size() > 30_000 { // a page of them loads at once
+			t.Errorf("%s has %d bytes, want at most 30,000", link[1], info.Size())
+		}
 	}
 }

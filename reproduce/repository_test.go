@@ -154,10 +154,10 @@ func TestTheReadmeIsShortAndShowsTheExampleAndEveryMethod(t *testing.T) {
 	if n := strings.Count(text, "\n"); n > 120 {
 		t.Errorf("README.md has %d lines, want at most 120", n)
 	}
-	_, body, found := strings.Cut(rootFile(t, "reproduce/plan/example_test.go"), "func Example() {\n")
+	_, body, found := strings.Cut(rootFile(t, "cermiclib/example_test.go"), "func Example() {\n")
 	docs := rootFile(t, "reproduce/docs/README.md")
 	if _, shown, _ := strings.Cut(docs, "func main() {\n"); !found || !strings.HasPrefix(shown, body) {
-		t.Errorf("reproduce/docs/README.md does not show the program of reproduce/plan/example_test.go, which compiles")
+		t.Errorf("reproduce/docs/README.md does not show the program of cermiclib/example_test.go, which compiles")
 	}
 	for _, m := range paper.Methods {
 		if !strings.Contains(text, "`"+m.ID+"`") {

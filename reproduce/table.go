@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cermic/cermiclib"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
@@ -29,7 +30,7 @@ var formatNames = []string{"text", "markdown", "latex", "html"}
 
 func tableCommand() *cobra.Command {
 	var budget, format, store string
-	var number reproduction
+	var cell cellRequest
 	cmd := &cobra.Command{
 		Use:   "table [sota|agents|ablation|density]",
 		Short: "Print a table of the paper with our results beside it",
@@ -41,7 +42,7 @@ func tableCommand() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			if _, err := plan.FindPreset(budget); err != nil {
+			if _, err := cermiclib.FindPreset(budget); err != nil {
 				return usageError{err}
 			}
 			render, ok := formats[format]
@@ -49,14 +50,17 @@ func tableCommand() *cobra.Command {
 				return usagef("unknown format %q%s", format, conf.Near(format, formatNames))
 			}
 			open := readStore
-			if number.trains() {
+			if cell.train {
 				open = openStore
 			}
 			st, err := open(store)
 			if err != nil {
 				return err
 			}
-			if done, err := number.run(cmd, table, budget, st); done || err != nil {
+			if cell.name != "" {
+				return cell.report(cmd, table, budget, st)
+			}
+			if err := only(cmd, "without -cell", "budget format store"); err != nil {
 				return err
 			}
 			grid, err := table.Results(plan.At(st, budget))
@@ -68,10 +72,13 @@ func tableCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&budget, "budget", plan.TableBudget, "`budget` of the runs: "+budgetNames())
+	f.StringVar(&budget, "budget", cermiclib.TableBudget, "`budget` of the runs: "+budgetNames())
 	f.StringVar(&format, "format", "text", strings.Join(formatNames, ", "))
 	storeFlag(f, &store)
-	number.declare(f)
+	f.StringVar(&cell.name, "cell", "", "one number, `ROW,COLUMN` as the table heads them")
+	f.IntVar(&cell.seeds, "seeds", 3, "with -cell: seeds 1 to `n`")
+	setFlag(f, &cell.set)
+	f.BoolVar(&cell.train, "train", false, "with -cell: train what is missing")
 	return cmd
 }
 

@@ -15,7 +15,6 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/campaign"
-	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
@@ -128,9 +127,7 @@ type Progress struct {
 func NewProgress(experiments ...experiment.Config) *Progress {
 	p := &Progress{block: newBlock(), score: math.NaN()}
 	if len(experiments) > 1 {
-		takes, err := plan.Durations(experiments, Store())
-		Check(err)
-		p.all = campaign.NewTally(len(experiments), takes)
+		p.all = campaign.NewTally(len(experiments))
 	}
 	p.put(p.bar("starting"))
 	return p

@@ -3,6 +3,7 @@
 package nb
 
 import (
+	"cermic/cermiclib"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -15,7 +16,7 @@ import (
 //	nb.Verdict("lifts-mappo")
 func Verdict(claim string, sources ...paper.Source) {
 	if len(sources) == 0 {
-		sources = []paper.Source{plan.At(Store(), "paper"), plan.At(Store(), plan.TableBudget)}
+		sources = []paper.Source{plan.At(Store(), "paper"), plan.At(Store(), cermiclib.TableBudget)}
 	}
 	v := Must(Must(paper.FindClaim(claim)).Decide(sources...))
 	Show(v.Box())

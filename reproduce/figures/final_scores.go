@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/export"
 	"cermic/cermiclib/stats"
@@ -63,7 +64,7 @@ func finalRows(reward string) []finalRow {
 		{"random play", func(e finalColumn, _ *plan.Archive) (string, error) { return number(e.chance), nil }},
 		{"script", func(e finalColumn, _ *plan.Archive) (string, error) { return number(e.script), nil }},
 	}
-	for _, m := range plan.Methods() {
+	for _, m := range cermiclib.Methods() {
 		if !paper.InTables(m.ID) {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
@@ -132,7 +133,7 @@ func TestEveryTaskAndMethodHasOneLine(t *testing.T) {
 			t.Errorf("%s: %q", task.ID, task.About)
 		}
 	}
-	for _, m := range Methods() {
+	for _, m := range cermiclib.Methods() {
 		if len(strings.Fields(m.About)) < 3 {
 			t.Errorf("%s: %q", m.ID, m.About)
 		}

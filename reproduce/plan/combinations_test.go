@@ -4,10 +4,10 @@ package plan
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/libtest"
@@ -18,7 +18,7 @@ import (
 
 // TestCombinationsTrainOnTheBudgetsSchedule: a part that a setting chooses has the schedule that a named method of that part has.
 func TestCombinationsTrainOnTheBudgetsSchedule(t *testing.T) {
-	for _, b := range Presets {
+	for _, b := range cermiclib.Presets {
 		for _, c := range []struct {
 			method, set, like string // the part that set chooses is that of the method like
 		}{
@@ -41,7 +41,7 @@ func TestCombinationsTrainOnTheBudgetsSchedule(t *testing.T) {
 
 // TestACombinationThatIsAMethodIsThatMethodsRun, with its identity and its name.
 func TestACombinationThatIsAMethodIsThatMethodsRun(t *testing.T) {
-	for _, b := range Presets {
+	for _, b := range cermiclib.Presets {
 		for _, c := range []struct{ method, set, like string }{
 			{"mappo", "explore=epsilon", "mappo-eps"}, {"mappo", "policy=cpm", "cpm"}, {"mappo-cermic", "explore=db", "mappo-db"},
 			{"mace", "explore=none learner.critic=", "mappo"}, {"qmix", "explore=cermic", "qmix-cermic"},
@@ -74,14 +74,14 @@ func TestSettingsStandAboveTheSchedule(t *testing.T) {
 		{[]string{"explore=db"}, "explore.int_anneal_frames", "3000000"}, // read by nobody
 	} {
 		e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: c.set})
-		if got, ok := FindKey(conf.Keys(e), c.key); !ok || got != c.want {
+		if got, ok := conf.Get(e, c.key); !ok || got != c.want {
 			t.Errorf("%v: %s is %q, want %s", c.set, c.key, got, c.want)
 		}
 	}
 }
 
 func TestAFadingBonusFadesOverAllOfAnyBudget(t *testing.T) {
-	for _, b := range Presets {
+	for _, b := range cermiclib.Presets {
 		for method, bonus := range map[string]func(explore.Config) explore.Bonus{
 			"mappo-db":     func(c explore.Config) explore.Bonus { return c.(explore.DB).Bonus },
 			"mace":         func(c explore.Config) explore.Bonus { return c.(explore.MACE).Bonus },
@@ -91,26 +91,6 @@ func TestAFadingBonusFadesOverAllOfAnyBudget(t *testing.T) {
 			if got := bonus(e.Explore).IntAnnealFrames; got != b.Budget.Frames || e.Method != method+" explore.int_anneal=linear_to_zero" {
 				t.Errorf("%s at %s, called %q: fades over %d frames, want %d", method, b.Budget.Name, e.Method, got, b.Budget.Frames)
 			}
-		}
-	}
-}
-
-// TestMethodsOfOneExplorer: a kind's registered default is that of the first method that has it, and the paper's names have its r^i.
-func TestMethodsOfOneExplorer(t *testing.T) {
-	for _, kind := range conf.Kinds[explore.Config]() {
-		c, err := conf.New[explore.Config](kind)
-		if err != nil {
-			t.Fatal(err)
-		}
-		i := slices.IndexFunc(methods, func(m Method) bool { return m.Explore.Kind() == kind })
-		if i >= 0 && !reflect.DeepEqual(c, methods[i].Explore) {
-			t.Errorf("explore=%s is %+v, of %s %+v", kind, c, methods[i].ID, methods[i].Explore)
-		}
-	}
-	for _, m := range methods {
-		c, ok := m.Explore.(cermic.Config)
-		if ours := strings.HasSuffix(m.ID, "-ucb"); ok && (c.Form == cermic.Form(cermic.KL{})) == ours {
-			t.Errorf("%s has the form %+v", m.ID, c.Form)
 		}
 	}
 }
@@ -127,6 +107,7 @@ func TestLabelsAreRequests(t *testing.T) {
 		{"cpm", "explore=db", "cpm explore=db"},
 		{"mappo-db", "policy=cpm", "mappo-db policy=cpm"},
 		{"qmix", "explore=ices explore.ices_steps=450", "qmix explore.ices_steps=450 explore=ices"},
+		{"qmix", "learner.mixer=qplex", "qplex learner.double_q=false"},
 		{"qmix", "learner.mixer=spectra policy=gru", "qmix learner.mixer=spectra policy=gru"},
 		{"mappo-cermic-literal", "explore.alpha=1", "mappo-cermic-literal explore.alpha=1"},
 	} {

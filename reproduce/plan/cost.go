@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/viz"
@@ -34,10 +35,9 @@ func (c Cost) Takes(frames int) time.Duration {
 	return time.Duration(float64(frames) / c.FPS * float64(time.Second))
 }
 
-// kind is the number of agents with image observations in a task; 0 for vectors, and for a task that is not registered
-// here.
-func kind(task string) int {
-	n, _ := pictured(task)
+// imageAgents returns the number of agents with image observations in a task; 0 for vectors and for unknown tasks.
+func imageAgents(task string) int {
+	n, _ := cermiclib.ImageAgents(task)
 	return n
 }
 
@@ -54,8 +54,8 @@ func Costs(es []experiment.Config, st *results.Store) ([]Cost, error) {
 func CostsAt(known *Rates, es []experiment.Config, st *results.Store) ([]Cost, error) {
 	var costs []Cost
 	for _, e := range es {
-		method := MethodOf(e)
-		agents := kind(e.Task.Kind())
+		method := cermiclib.MethodOf(e)
+		agents := imageAgents(e.Task.Kind())
 		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method && c.ImageAgents == agents })
 		if i < 0 {
 			i = len(costs)
@@ -130,7 +130,7 @@ func CostTable(costs []Cost) viz.Table {
 				rate = fmt.Sprintf("%s (%d measured)", viz.Short(c.FPS), c.Measured)
 			}
 		case c.Frames > 0:
-			unknown = ", and what has no rate yet"
+			unknown = ", without methods of unknown rate"
 		}
 		total += c.Takes(c.Frames)
 		t.Rows = append(t.Rows, []string{
@@ -139,13 +139,4 @@ func CostTable(costs []Cost) viz.Table {
 	t.Notes = []string{fmt.Sprintf("Altogether %s of training%s. Runs that are trained at the same time share the processor.",
 		viz.Clock(total.Seconds()), unknown)}
 	return t
-}
-
-// MethodOf is the method that an experiment is called by, or its label if that names none.
-func MethodOf(e experiment.Config) string {
-	m, err := methodIn(e.Label(), e)
-	if err != nil {
-		return e.Label()
-	}
-	return m.ID
 }

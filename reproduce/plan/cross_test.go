@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
@@ -52,7 +53,7 @@ func change(t *testing.T, e *experiment.Config, changes []string) {
 	t.Helper()
 	for _, assignment := range changes {
 		key, value, _ := strings.Cut(assignment, "=")
-		if _, ok := FindKey(conf.Keys(*e), key); !ok {
+		if _, ok := conf.Get(*e, key); !ok {
 			continue
 		}
 		if err := conf.Set(e, key, value); err != nil {
@@ -68,7 +69,7 @@ var cores = []string{"mlp", "gru"}
 func withCore(t *testing.T, e *experiment.Config, core string) {
 	t.Helper()
 	key := "policy"
-	if _, ok := FindKey(conf.Keys(*e), "policy.core"); ok {
+	if _, ok := conf.Get(*e, "policy.core"); ok {
 		key = "policy.core" // a policy of its own, around either
 	}
 	if err := conf.Set(e, key, core); err != nil {
@@ -88,7 +89,7 @@ var playgrounds = []string{"vmas/balance", "smac/protoss_5_vs_5", "meltingpot/pr
 // graph for seconds, every method comes once, with task and core in turn.
 func everywhere(f func(name, method, task, core string)) {
 	once := testing.Short() || os.Getenv("GOMLX_BACKEND") != nn.Sequential
-	for k, method := range Methods() {
+	for k, method := range cermiclib.Methods() {
 		for i, task := range playgrounds {
 			for j, core := range cores {
 				if !once || i == k%len(playgrounds) && j == k/len(playgrounds)%2 {
@@ -166,7 +167,7 @@ func checkTrained(t *testing.T, r *results.Record, iterations int) {
 // TestEveryMethodTrainsOnFewerFramesThanAMinibatch: every minibatch of every method is larger than its rollout batch, so
 // that each is filled up. A continuous task has densities, which padding of zeros leaves undefined.
 func TestEveryMethodTrainsOnFewerFramesThanAMinibatch(t *testing.T) {
-	for _, method := range Methods() {
+	for _, method := range cermiclib.Methods() {
 		t.Run(method.ID, func(t *testing.T) {
 			e := combination(t, method.ID, playgrounds[0], "mlp")
 			for _, k := range conf.Keys(e) {
@@ -218,7 +219,7 @@ func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
 			}
 		})
 	}
-	for k, method := range Methods() {
+	for k, method := range cermiclib.Methods() {
 		check(method.ID, playgrounds[0])
 		if !testing.Short() || k%3 == 0 {
 			check(method.ID, playgrounds[2])
@@ -233,7 +234,7 @@ func TestEveryMethodPlaysTheToyTasks(t *testing.T) {
 		t.Skip("trains every method twice")
 	}
 	climbing := libtest.NewGame(libtest.Climbing)
-	for _, method := range Methods() {
+	for _, method := range cermiclib.Methods() {
 		for _, toy := range []struct {
 			task      envs.Config
 			low, high float64
@@ -288,7 +289,7 @@ func (e mortalEnv) Step(act *envs.Actions, out *envs.Step) {
 func TestEveryMethodTakesEmptyMasksOfTheDead(t *testing.T) {
 	game := libtest.NewGame(libtest.TwoStep)
 	game.Frozen, game.NumEnvs = 2, 3
-	for _, method := range Methods() {
+	for _, method := range cermiclib.Methods() {
 		t.Run(method.ID, func(t *testing.T) {
 			e := combination(t, method.ID, playgrounds[1], "mlp")
 			e.Task = mortalGame{game, false}
@@ -372,7 +373,7 @@ var scores = map[string]bool{"db": true, "cermic": true}
 // TestEveryMethodTrainsGroupsApart: two iterations on the task with two groups, of which one has a single agent, with scalars and
 // returns of both. Memories have opponents for peers where the task says so.
 func TestEveryMethodTrainsGroupsApart(t *testing.T) {
-	for _, m := range Methods() {
+	for _, m := range cermiclib.Methods() {
 		for _, opponents := range []string{"objects", "peers"} {
 			if opponents == "peers" && !strings.Contains(m.ID, "cermic") {
 				continue // whose parts know nothing of labels

@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"cermic/cermiclib"
 	"flag"
 	"fmt"
 	"os"
@@ -16,9 +17,9 @@ var regenIDs = flag.Bool("regen", false, "write testdata/ids.txt anew")
 // each kind, and parts that a setting chooses, which get the schedule of their budget.
 func frozen() []Request {
 	var all []Request
-	for _, b := range Presets {
+	for _, b := range cermiclib.Presets {
 		for _, task := range []string{"vmas/balance", "vmas/simple_adversary", "explore/lock", "meltingpot/clean_up", "smac/protoss_5_vs_5"} {
-			for _, m := range Methods() {
+			for _, m := range cermiclib.Methods() {
 				all = append(all, Request{Task: task, Method: m.ID, Budget: b.Budget.Name, Seed: 1})
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/envs/conf"
 )
 
@@ -21,7 +22,7 @@ func FuzzSet(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, task, method uint8, one, two string) {
 		q := Request{
-			Task: Tasks()[int(task)%len(Tasks())].ID, Method: Methods()[int(method)%len(Methods())].ID, Budget: "smoke", Seed: 1, Set: []string{one, two},
+			Task: Tasks()[int(task)%len(Tasks())].ID, Method: cermiclib.Methods()[int(method)%len(cermiclib.Methods())].ID, Budget: "smoke", Seed: 1, Set: []string{one, two},
 		}
 		e, err := New(q)
 		if err != nil {
