@@ -82,8 +82,8 @@ var Presets = []Preset{
 		// paper:tab:core_hyperparameters. Discount, Adam's numbers, target updates and ε are the learners' defaults. The
 		// paper does not state its evaluations: every third rollout batch and 60 episodes cost next to nothing.
 		//
-		// Reading: the paper prints one size of a rollout batch, for policy gradients. Value learners take it too, so that
-		// all methods are evaluated at the same frames; BenchMARL's own size would cost six times the updates.
+		// Reading: the paper prints one size of a rollout batch, for policy gradients. Value learners take it too, so
+		// that all methods are evaluated at the same frames; BenchMARL's own size would cost six times the updates.
 		About:   "3,000,000 frames: every number of the paper's hyper-parameter table",
 		Budget:  experiment.Budget{Name: "paper", Frames: 3_000_000, EvalEvery: 108_000, EvalEpisodes: 60},
 		NumEnvs: 60,
@@ -108,7 +108,8 @@ func imagesSmoke(b *Preset, _ int) {
 	s.Rollout, s.Minibatch, s.Batch, s.Replay = 100, 25, 25, 300
 }
 
-// imagesDemo takes a twentieth of the frames in small rollout batches. That takes minutes, too few to learn from images.
+// imagesDemo takes a twentieth of the frames in small rollout batches. That takes minutes, too few to learn from
+// images.
 func imagesDemo(b *Preset, _ int) {
 	b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.NumEnvs = 6000, 3000, 4, 10
 	s := &b.Schedule
@@ -200,8 +201,8 @@ func (b Preset) apply(e *experiment.Config) {
 	e.Learner, e.Policy, e.Explore = rl.OnSchedule(e.Learner, s), rl.OnSchedule(e.Policy, s), rl.OnSchedule(e.Explore, s)
 }
 
-// set changes one setting. A part of another kind gets the budget's schedule. A bonus that begins to fade fades over the
-// whole budget, unless the value itself is a JSON object with another number of frames.
+// set changes one setting. A part of another kind gets the budget's schedule. A bonus that begins to fade fades over
+// the whole budget, unless the value itself is a JSON object with another number of frames.
 func (b Preset) set(e *experiment.Config, key, value string) error {
 	before := *e
 	if err := conf.Set(e, key, value); err != nil {

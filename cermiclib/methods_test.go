@@ -13,7 +13,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// TestMethodsOfOneExplorer: a kind's registered default is that of the first method that has it, and the paper's names have its r^i.
+// TestMethodsOfOneExplorer: a kind's registered default is that of the first method that has it, and the paper's names
+// have its r^i.
 func TestMethodsOfOneExplorer(t *testing.T) {
 	for _, kind := range conf.Kinds[explore.Config]() {
 		c, err := conf.New[explore.Config](kind)

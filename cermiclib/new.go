@@ -142,8 +142,8 @@ func findTask(name string) (string, error) {
 	return known[i], nil
 }
 
-// outerFirst sorts assignments so that the choice of a part, explore.memory=graph, comes before the part's settings, and
-// the way in which a bonus fades before the frames of it.
+// outerFirst sorts assignments so that the choice of a part, explore.memory=graph, comes before the part's settings,
+// and the way in which a bonus fades before the frames of it.
 func outerFirst(assignments []string) []string {
 	key := func(s string) string {
 		key, _, _ := strings.Cut(s, "=")

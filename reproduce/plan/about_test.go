@@ -18,7 +18,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// every calls f with each registered default, behind a pointer so that Set can change it, and what says whether it is possible.
+// every calls f with each registered default, behind a pointer so that Set can change it, and what says whether it is
+// possible.
 func every(t *testing.T, f func(kind string, fresh func() (cfg any, valid func() error))) {
 	t.Helper()
 	of(t, func(c envs.Config) error { _, err := c.Build(1, 1); return err }, f)

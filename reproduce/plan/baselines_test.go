@@ -19,7 +19,8 @@ import (
 	"cermic/envs/vmas"
 )
 
-// The script succeeds in every episode of Navigation; partial rewards add up to the whole one, and the score ignores them.
+// The script succeeds in every episode of Navigation; partial rewards add up to the whole one, and the score ignores
+// them.
 func TestMilestonesChangeTheSparseReturnOnly(t *testing.T) {
 	bonus := float64(vmas.DefaultNavigation().SuccessReward)
 	for _, policy := range []scripted.Policy{scripted.Random, scripted.Script} {
@@ -143,7 +144,8 @@ func TestAnchorsAreMeansOfManyEpisodes(t *testing.T) {
 	}
 }
 
-// Cooperators, defectors and both together: what each earns is what makes the prisoner's dilemma one; without cleaners nobody eats.
+// Cooperators, defectors and both together: what each earns is what makes the prisoner's dilemma one; without cleaners
+// nobody eats.
 func TestJointPoliciesShowWhatTheGameIsAbout(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays many episodes")

@@ -73,8 +73,8 @@ func withoutDefaults(settings []string) []string {
 	return slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return strings.HasSuffix(s, "=default") })
 }
 
-// Changed returns the settings, each "key=value", that differ from the defaults of a method with CERMIC's module; none of
-// other methods.
+// Changed returns the settings, each "key=value", that differ from the defaults of a method with CERMIC's module; none
+// of other methods.
 func Changed(method, budget string, settings ...string) ([]string, error) {
 	if !strings.Contains(method, "cermic") {
 		return nil, nil

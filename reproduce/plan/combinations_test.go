@@ -10,13 +10,11 @@ import (
 	"cermic/cermiclib"
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/explore"
-	"cermic/cermiclib/libtest"
-	"cermic/cermiclib/results"
 	"cermic/envs/conf"
-	committed "cermic/reproduce/records"
 )
 
-// TestCombinationsTrainOnTheBudgetsSchedule: a part that a setting chooses has the schedule that a named method of that part has.
+// TestCombinationsTrainOnTheBudgetsSchedule: a part that a setting chooses has the schedule that a named method of that
+// part has.
 func TestCombinationsTrainOnTheBudgetsSchedule(t *testing.T) {
 	for _, b := range cermiclib.Presets {
 		for _, c := range []struct {
@@ -122,23 +120,6 @@ func TestLabelsAreRequests(t *testing.T) {
 		words := strings.Fields(e.Method)
 		if again, err := configure(t, Request{Task: "balance", Method: words[0], Budget: "short", Set: words[1:]}).ID(); err != nil || again != id {
 			t.Errorf("%q is run %s, but asked for by that label %s (%v)", e.Method, id, again, err)
-		}
-	}
-}
-
-// TestEveryCommittedRecordKeepsItsLabel: today's label of a stored run is the one that it was trained under.
-func TestEveryCommittedRecordKeepsItsLabel(t *testing.T) {
-	st := libtest.Store(t)
-	if err := st.Base(committed.FS); err != nil {
-		t.Fatal(err)
-	}
-	heads, err := st.Heads(results.Query{})
-	if err != nil || len(heads) < 100 {
-		t.Fatalf("%d records, %v", len(heads), err)
-	}
-	for _, r := range heads {
-		if d, err := describe(r); err != nil || d.label() != r.Method {
-			t.Errorf("run %s is called %q, %v; its record says %q", r.ID, d.label(), err, r.Method)
 		}
 	}
 }

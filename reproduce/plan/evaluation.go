@@ -12,8 +12,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// Evaluation returns the experiment of a run of st, whose ID may be shortened, and a copy of it with changed settings of
-// the task and of evaluations.
+// Evaluation returns the experiment of a run of st, whose ID may be shortened, and a copy of it with changed settings
+// of the task and of evaluations.
 func Evaluation(st *results.Store, id string, settings []string) (trained, as experiment.Config, err error) {
 	if trained, err = Stored(st, id); err != nil {
 		return trained, as, err

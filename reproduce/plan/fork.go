@@ -57,8 +57,8 @@ func relabel(e *experiment.Config) {
 	}
 }
 
-// Turn returns the experiment that follows now when its settings become those of next. If now is partly trained in st and
-// a fork can change these settings, that is a fork of now; else it is next, a run of its own.
+// Turn returns the experiment that follows now when its settings become those of next. If now is partly trained in st
+// and a fork can change these settings, that is a fork of now; else it is next, a run of its own.
 func Turn(st *results.Store, now, next experiment.Config) (experiment.Config, error) {
 	id, err := now.ID()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// FuzzSet sets any two things of any method on any task: the answer is one sentence, or an experiment that has what was set and that the
-// JSON of its record gives back.
+// FuzzSet sets any two things of any method on any task: the answer is one sentence, or an experiment that has what was
+// set and that the JSON of its record gives back.
 func FuzzSet(f *testing.F) {
 	for i, text := range []string{
 		"explore.alpha=0.5", "policy.hidden=64,64", "explore=db", "explore.memory=gru", "explore.memory=bonus", "task.noise.width=NaN", "learner.lr=1e999",

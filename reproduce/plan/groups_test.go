@@ -16,8 +16,8 @@ import (
 	"cermic/reproduce/paper"
 )
 
-// recorded is a complete run of what is asked for that scores its seed; edits are made to the settings of its explorer, as an earlier
-// program would have written them.
+// recorded is a complete run of what is asked for that scores its seed; edits are made to the settings of its explorer,
+// as an earlier program would have written them.
 func recorded(t *testing.T, q Request, edits ...func(explore map[string]json.RawMessage)) *results.Record {
 	t.Helper()
 	e := configure(t, q)
@@ -41,8 +41,8 @@ func recorded(t *testing.T, q Request, edits ...func(explore map[string]json.Raw
 	return r
 }
 
-// A table's cell and a task's lines, whatever the records are called: today's runs, those of an earlier program, whose settings lacked one
-// and had another, those of a default that has changed since.
+// A table's cell and a task's lines, whatever the records are called: today's runs, those of an earlier program, whose
+// settings lacked one and had another, those of a default that has changed since.
 func TestRunsOfAnEarlierProgramHaveLinesOfTheirOwn(t *testing.T) {
 	ask := func(seed uint64) Request {
 		return Request{Task: "balance", Method: "mappo-db", Budget: "short", Seed: seed}

@@ -354,8 +354,8 @@ func TestCPMLagsByAThirdOfTheRunAtEveryBudget(t *testing.T) {
 	}
 }
 
-// TestNativeSPECTraKeepsItsAuthorsScheduleAtEveryBudget: 8 parallel environments, an update of 128 episodes for each 8 collected, a replay of
-// 5,000, all taken as 100 steps.
+// TestNativeSPECTraKeepsItsAuthorsScheduleAtEveryBudget: 8 parallel environments, an update of 128 episodes for each 8
+// collected, a replay of 5,000, all taken as 100 steps.
 func TestNativeSPECTraKeepsItsAuthorsScheduleAtEveryBudget(t *testing.T) {
 	for _, budget := range cermiclib.Presets {
 		e := configure(t, Request{Task: "navigation", Method: "qmix-spectra-native", Budget: budget.Budget.Name})

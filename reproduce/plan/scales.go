@@ -20,16 +20,16 @@ import (
 	"cermic/reproduce/paper"
 )
 
-// Sizes of the rollouts behind anchors: at most anchorEpisodes, and about anchorFrames frames. The standard error of the
-// mean is a few hundredths of the standard deviation.
+// Sizes of the rollouts behind anchors: at most anchorEpisodes, and about anchorFrames frames. The standard error of
+// the mean is a few hundredths of the standard deviation.
 const (
 	anchorEpisodes = 1000
 	anchorFrames   = 200_000
 	anchorSeed     = 1
 )
 
-// Anchors returns the mean scores of random and scripted play on a registered task and their number of episodes. Without
-// a script its score is NaN.
+// Anchors returns the mean scores of random and scripted play on a registered task and their number of episodes.
+// Without a script its score is NaN.
 func Anchors(task string) (random, script float64, episodes int, err error) {
 	cfg, err := envs.Default(task)
 	if err != nil {
@@ -52,8 +52,8 @@ func FirstAnchors(task string) (random, script float64, steps int, err error) {
 	return random, script, steps, err
 }
 
-// AnchorsFile holds the anchors of the registered tasks, since to roll them out takes many seconds; the path is relative
-// to the repository's root. `results -write` writes it, and a test checks it.
+// AnchorsFile holds the anchors of the registered tasks, since to roll them out takes many seconds; the path is
+// relative to the repository's root. `results -write` writes it, and a test checks it.
 const AnchorsFile = "reproduce/plan/anchors.json"
 
 //go:embed anchors.json
@@ -161,8 +161,8 @@ func PlayAnchors() ([]byte, error) {
 	return []byte("[\n" + strings.Join(lines, ",\n") + "\n]\n"), err
 }
 
-// Scale is what makes scores of different tasks comparable: random play becomes 0 and scripted play 1 (Anchors). It is zero for a task
-// whose script does not beat random play, or that has none.
+// Scale is what makes scores of different tasks comparable: random play becomes 0 and scripted play 1 (Anchors). It is
+// zero for a task whose script does not beat random play, or that has none.
 func Scale(task string) (paper.Scale, error) {
 	random, script, episodes, err := Anchors(task)
 	if err != nil || !(script > random) { // never of NaN

@@ -10,8 +10,8 @@ import (
 	"cermic/cermiclib/learn"
 )
 
-// TestExplorersTrainAsOftenAsTheirLearners: at every budget, the world models of ICES take a step for each of the value learner's, and the
-// hindsight of MACE at least as many as the policy.
+// TestExplorersTrainAsOftenAsTheirLearners: at every budget, the world models of ICES take a step for each of the value
+// learner's, and the hindsight of MACE at least as many as the policy.
 func TestExplorersTrainAsOftenAsTheirLearners(t *testing.T) {
 	for _, b := range cermiclib.Presets {
 		for _, task := range []string{"navigation", "clean_up"} {

@@ -53,8 +53,8 @@ var abouts = map[string]string{
 	"explore/two_step":     "2 agents play two steps, the first of which chooses between a safe game and a better one",
 }
 
-// FindTask returns the task with a name: any spelling of the paper's tasks, and the names of other registered tasks with
-// or without their family.
+// FindTask returns the task with a name: any spelling of the paper's tasks, and the names of other registered tasks
+// with or without their family.
 func FindTask(name string) (paper.Task, error) {
 	t, err := paper.FindTask(name)
 	id := t.ID
