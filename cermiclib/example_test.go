@@ -18,19 +18,6 @@ import (
 
 func TestMain(m *testing.M) { libtest.Main(m) }
 
-// The program of reproduce/docs/README.md, which shows these lines; it is compiled and not run.
-func Example() {
-	run, err := cermiclib.New("balance", "mappo-cermic", cermiclib.WithBudget("smoke"), cermiclib.WithSettings("explore.alpha=0.5"))
-	if err != nil {
-		log.Fatal(err) // one sentence that names the setting
-	}
-	record, err := cermiclib.Train(context.Background(), run)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(record.Method, "after", record.Frames, "frames:", record.Score())
-}
-
 // A run is called by its method and its changes.
 func ExampleNew() {
 	run, err := cermiclib.New("vmas/balance", "mappo-cermic", cermiclib.WithBudget("short"),
@@ -89,4 +76,17 @@ func ExampleTrain() {
 	// updated at 400 with a critic loss: true
 	// evaluated at 400 in 4 episodes
 	// true 400
+}
+
+// The program of reproduce/docs/README.md, which shows these lines; it is compiled and not run.
+func Example() {
+	run, err := cermiclib.New("balance", "mappo-cermic", cermiclib.WithBudget("smoke"), cermiclib.WithSettings("explore.alpha=0.5"))
+	if err != nil {
+		log.Fatal(err) // one sentence that names the setting
+	}
+	record, err := cermiclib.Train(context.Background(), run)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(record.Method, "after", record.Frames, "frames:", record.Score())
 }
