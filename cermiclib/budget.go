@@ -79,7 +79,7 @@ var Presets = []Preset{
 		images:   imagesShort,
 	},
 	{
-		// paper:tab:core_hyperparameters. Discount, Adam's numbers, target updates and ε are the learners' defaults. The
+		// The numbers of the paper's Table 6. Discount, Adam's numbers, target updates and ε are the learners' defaults. The
 		// paper does not state its evaluations: every third rollout batch and 60 episodes cost next to nothing.
 		//
 		// Reading: the paper prints one size of a rollout batch, for policy gradients. Value learners take it too, so

@@ -32,7 +32,7 @@ func rootFile(t *testing.T, name string) string {
 // layers is the import order of the module: a package may import only packages of earlier layers. A folder stands for
 // every package below it that has no entry of its own; packages of one folder may import each other.
 var layers = [][]string{
-	{"envs/conf", "envs/rng", "envs/internal", "cermiclib"},
+	{"envs/conf", "envs/rng", "envs/internal"},
 	{"envs"},
 	{"envs/vmas", "envs/meltingpot", "envs/smac", "envs/explore", "envs/envtest"},
 	{"envs/python", "envs/scripted"},
@@ -40,8 +40,9 @@ var layers = [][]string{
 	{"cermiclib/nn", "cermiclib/results"},
 	{"cermiclib/policy", "cermiclib/memory", "cermiclib/results/export"},
 	{"cermiclib/learn", "cermiclib/explore"},
-	{"cermiclib/cermic", "cermiclib/stream"},
+	{"cermiclib/cermic"},
 	{"cermiclib/experiment"},
+	{"cermiclib"},
 	{"cermiclib/libtest"},
 	{"viz"},
 	{"reproduce/paper", "reproduce/records"},
