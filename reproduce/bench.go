@@ -47,7 +47,7 @@ func benchCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&group, "only", "", "measure one `group`: "+strings.Join(bench.Groups(), ", ")+
 		"; methods and compile take minutes and run only on request; "+
-		"with -peers "+strings.Join(peers.Groups, ", ")+" or "+peers.LearningGroup+", which takes an hour")
+		"with -peers "+strings.Join(peers.Groups, ", "))
 	f.BoolVar(&beside, "peers", false, "alternate with VMAS, BenchMARL, torch and Melting Pot here; "+
 		"installs them into "+peers.Folder+" (6.3 GB)")
 	backendFlag(f)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/campaign"
@@ -51,7 +52,7 @@ func campaignCommand() *cobra.Command {
 	f.StringVar(&c.table, "table", "", "`table`: sota, agents, ablation, density or all; or choose by -task and -method")
 	f.StringVar(&c.task, "task", "", "`tasks`, separated by commas")
 	f.StringVar(&c.method, "method", "", "`methods`, separated by commas")
-	f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames())
+	f.StringVar(&c.budget, "budget", cermiclib.DefaultBudget, budgetNames())
 	f.Var(&c.seeds, "seeds", "train seeds 1 to `n`, or a range of seeds, as 2-3")
 	setFlag(f, &c.set)
 	storeFlag(f, &c.store)
@@ -145,12 +146,8 @@ func (c *campaignRun) run(cmd *cobra.Command) error {
 
 // train trains what es lack and shows it on a board; a failed run does not stop the others.
 func (c *campaignRun) train(cmd *cobra.Command, es []experiment.Config, st *results.Store) error {
-	durations, err := plan.Durations(es, st)
-	if err != nil {
-		return err
-	}
-	b := campaign.NewBoard(cmd.OutOrStdout(), len(es), durations)
-	err = experiment.RunAll(cmd.Context(), es, st, c.workers, b.Watch)
+	b := campaign.NewBoard(cmd.OutOrStdout(), len(es))
+	err := experiment.RunAll(cmd.Context(), es, st, c.workers, b.Watch)
 	b.Done()
 	if n := b.Failed(); n > 0 && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%s of %d failed; the reasons stand above", viz.Count(n, "run"), len(es))

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/vg"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/reproduce/figures"
@@ -61,7 +62,7 @@ func curvesCommand() *cobra.Command {
 			})
 			if len(groups) == 0 {
 				train := "go run ./reproduce train -task " + task
-				if budget != plan.CustomBudget {
+				if budget != cermiclib.CustomBudget {
 					train += " -budget " + budget
 				}
 				if reward != "" {

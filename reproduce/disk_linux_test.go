@@ -28,21 +28,6 @@ func disk(t *testing.T) string {
 	return dir
 }
 
-func TestTrainingContinuesOnceTheFullDiskHasSpace(t *testing.T) {
-	store, whole := disk(t), t.TempDir()
-	filler := filepath.Join(store, "filler")
-	write(t, filler, string(make([]byte, diskSize-5*4096)), 0o666) // leaves room for the header and some lines
-	finish(t, tinyTraining("mappo", whole)...)
-	full := fails(t, tinyTraining("mappo", store)...)
-	contains(t, full, "the disk is full at "+store, "free some space and start again")
-	contains(t, finish(t, "status", "-store", store), "stopped")
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
-	finish(t, tinyTraining("mappo", store)...)
-	sameResult(t, whole, store)
-}
-
 // Commands that write keep older files on a full disk and leave no partial ones; on a read-only disk they name it, and
 // commands that read work.
 func TestExportsToFullAndReadOnlyDisks(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
@@ -22,7 +23,7 @@ import (
 	"cermic/reproduce/records"
 )
 
-// Defaults of several commands; plan.DefaultBudget is the budget.
+// Defaults of several commands; cermiclib.DefaultBudget is the budget.
 const (
 	defaultTask   = "balance"
 	defaultMethod = "mappo-cermic"
@@ -35,7 +36,7 @@ const maxRuns = 1000
 // budgetNames lists the named budgets for help texts.
 func budgetNames() string {
 	var names []string
-	for _, b := range plan.Presets {
+	for _, b := range cermiclib.Presets {
 		names = append(names, b.Budget.Name)
 	}
 	return strings.Join(names, ", ")
@@ -68,12 +69,12 @@ func setFlag(f *pflag.FlagSet, set *[]string) {
 
 // storedBudgetFlag chooses runs in a store, whose budget may be a custom one.
 func storedBudgetFlag(f *pflag.FlagSet, budget *string) {
-	f.StringVar(budget, "budget", plan.DefaultBudget, "`budget` of the runs: "+budgetNames()+" or "+plan.CustomBudget)
+	f.StringVar(budget, "budget", cermiclib.DefaultBudget, "`budget` of the runs: "+budgetNames()+" or "+cermiclib.CustomBudget)
 }
 
 // storedBudget checks the name of a stored run's budget.
 func storedBudget(name string) error {
-	if _, err := plan.FindPreset(name); err != nil && name != plan.CustomBudget {
+	if _, err := cermiclib.FindPreset(name); err != nil && name != cermiclib.CustomBudget {
 		return usageError{err}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/policy"
@@ -44,7 +45,7 @@ func listCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&q.Method, "method", "", "list the settings of this `method`")
 	f.StringVar(&q.Task, "task", "", "list the settings of this `task`; with -method, of the method on it")
-	f.StringVar(&q.Budget, "budget", plan.DefaultBudget, "`budget` of these settings: "+budgetNames())
+	f.StringVar(&q.Budget, "budget", cermiclib.DefaultBudget, "`budget` of these settings: "+budgetNames())
 	setFlag(f, &q.Set)
 	return cmd
 }
@@ -61,11 +62,11 @@ func listAll(out io.Writer) {
 		entry(t.ID, star+" "+t.About)
 	}
 	fmt.Fprintln(out, "\nMethods (settings: list -method NAME, list -task NAME)")
-	for _, m := range plan.Methods() {
+	for _, m := range cermiclib.Methods() {
 		entry(m.ID, "  "+m.About)
 	}
 	fmt.Fprintln(out, "\nBudgets")
-	for _, b := range plan.Presets {
+	for _, b := range cermiclib.Presets {
 		entry(b.Budget.Name, "  "+b.About)
 	}
 	fmt.Fprintln(out, "\nParts, as in -set explore=none")

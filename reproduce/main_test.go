@@ -127,6 +127,9 @@ var mistakes = []struct{ args, want string }{
 	{"evaluate 0123abcd", `no run "0123abcd"`},
 	{"list -set learner.lr=1", "does not read -set"},
 	{"table sotta", "did you mean sota"},
+	{"table sota -train", "does not read -train"},
+	{"table sota -cell MAPPO", "want ROW,COLUMN"},
+	{"table sota -cell MAPPO,Balance", "did you mean Balanc*"},
 	{"table sota -store nothing/here", "there is no folder nothing/here"},
 	{"claims lifts-mapo", "did you mean lifts-mappo"},
 	{"claims lifts-mappo -write", "leave out"},
@@ -144,7 +147,6 @@ var mistakes = []struct{ args, want string }{
 	{"python -torch", "python -torch needs -check"},
 	{"notebooks -budget no", `unknown budget "no"`},
 	{"notebooks -cell 0s", "want at least 1s"},
-	{"notebooks -thumbnails -write", "leave out -write"},
 	{"notebooks -only 00_stat", "did you mean 00_start?"},
 }
 

@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
-	"cermic/reproduce/plan"
 )
 
 // notebooksCommand executes the notebooks from top to bottom, without a browser, on the same kernel as JupyterLab.
@@ -38,7 +38,7 @@ func notebooksCommand() *cobra.Command {
 			if thumbnails && (write || budget != "") {
 				return usagef("notebooks -thumbnails executes nothing: leave out -write and -budget")
 			}
-			if _, err := plan.FindPreset(cmp.Or(budget, plan.DefaultBudget)); err != nil {
+			if _, err := cermiclib.FindPreset(cmp.Or(budget, cermiclib.DefaultBudget)); err != nil {
 				return usageError{err}
 			}
 			s, err := newSetup(cmd)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/reproduce/figures"
@@ -281,7 +282,7 @@ func TestMenusOfNotebooksOfferWhatThereIs(t *testing.T) {
 							"task":    func() error { _, err := plan.FindTask(o); return err },
 							"method":  func() error { _, err := plan.FindMethod(o); return err },
 							"learner": func() error { _, err := plan.FindMethod(o + "-cermic"); return err },
-							"budget":  func() error { _, err := plan.FindPreset(o); return err },
+							"budget":  func() error { _, err := cermiclib.FindPreset(o); return err },
 						}
 						if err := known[variable](); err != nil {
 							t.Errorf("%s: %s: %v", name, variable, err)

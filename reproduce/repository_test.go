@@ -32,7 +32,7 @@ func rootFile(t *testing.T, name string) string {
 // layers is the import order of the module: a package may import only packages of earlier layers. A folder stands for
 // every package below it that has no entry of its own; packages of one folder may import each other.
 var layers = [][]string{
-	{"envs/conf", "envs/rng", "envs/internal", "cermiclib"},
+	{"envs/conf", "envs/rng", "envs/internal"},
 	{"envs"},
 	{"envs/vmas", "envs/meltingpot", "envs/smac", "envs/explore", "envs/envtest"},
 	{"envs/python", "envs/scripted"},
@@ -40,8 +40,9 @@ var layers = [][]string{
 	{"cermiclib/nn", "cermiclib/results"},
 	{"cermiclib/policy", "cermiclib/memory", "cermiclib/results/export"},
 	{"cermiclib/learn", "cermiclib/explore"},
-	{"cermiclib/cermic", "cermiclib/stream"},
+	{"cermiclib/cermic"},
 	{"cermiclib/experiment"},
+	{"cermiclib"},
 	{"cermiclib/libtest"},
 	{"viz"},
 	{"reproduce/paper", "reproduce/records"},
@@ -154,10 +155,10 @@ func TestTheReadmeIsShortAndShowsTheExampleAndEveryMethod(t *testing.T) {
 	if n := strings.Count(text, "\n"); n > 120 {
 		t.Errorf("README.md has %d lines, want at most 120", n)
 	}
-	_, body, found := strings.Cut(rootFile(t, "reproduce/plan/example_test.go"), "func Example() {\n")
+	_, body, found := strings.Cut(rootFile(t, "cermiclib/example_test.go"), "func Example() {\n")
 	docs := rootFile(t, "reproduce/docs/README.md")
 	if _, shown, _ := strings.Cut(docs, "func main() {\n"); !found || !strings.HasPrefix(shown, body) {
-		t.Errorf("reproduce/docs/README.md does not show the program of reproduce/plan/example_test.go, which compiles")
+		t.Errorf("reproduce/docs/README.md does not show the program of cermiclib/example_test.go, which compiles")
 	}
 	for _, m := range paper.Methods {
 		if !strings.Contains(text, "`"+m.ID+"`") {

@@ -181,9 +181,9 @@ func (s setup) packages(name, what, file string, flags ...string) error {
 	})
 }
 
-// wheelPlatform is the only system that the wheel of XLA's CPU plug-in serves. The wheel, lammps-jax-pjrt-cpu 0.11.2, is
-// published by one person for another project; the committed records have its bits. pip compares the whole wheel with the
-// hash in requirements-xla.txt, and every set-up compares the unpacked library with wheelSHA256.
+// wheelPlatform is the only system that the wheel of XLA's CPU plug-in serves. The wheel, lammps-jax-pjrt-cpu 0.11.2,
+// is published by one person for another project; the committed records have its bits. pip compares the whole wheel
+// with the hash in requirements-xla.txt, and every set-up compares the unpacked library with wheelSHA256.
 const (
 	wheelPlatform = "linux/amd64"
 	wheelSHA256   = "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"
@@ -214,8 +214,8 @@ func (s setup) plugins() {
 	}
 }
 
-// cpuPlugin installs XLA for the CPU: the wheel on its platform, and go-xla's build elsewhere or if the wheel fails. No hash
-// of that build is published; the stamp shows whether it has changed since it was installed.
+// cpuPlugin installs XLA for the CPU: the wheel on its platform, and go-xla's build elsewhere or if the wheel fails. No
+// hash of that build is published; the stamp shows whether it has changed since it was installed.
 func (s setup) cpuPlugin(platform string) error {
 	if platform == wheelPlatform {
 		err := s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps", "--force-reinstall")
@@ -262,7 +262,8 @@ func ownPlugin() string {
 	return ""
 }
 
-// checkPlugin compares the installed library with what the wheel holds. Another one is moved aside, where no program looks for it.
+// checkPlugin compares the installed library with what the wheel holds. Another one is moved aside, where no program
+// looks for it.
 func (s setup) checkPlugin() error {
 	found, err := fs.Glob(os.DirFS(s.root), ".venv/lib/python3*/site-packages/lammps_jax_pjrt_cpu/"+nn.CPUPlugin)
 	if err != nil || len(found) == 0 {
@@ -321,7 +322,8 @@ func (s setup) tools() error {
 			"golang.org/x/tools/cmd/goimports"); err != nil {
 			return fmt.Errorf("go could not build the kernel: %w", err)
 		}
-		// The first cell would have to build all that it imports, with the setting of reproduce/jupyter/kernels/gonb/start.
+		// The first cell would have to build all that it imports, with the setting of
+		// reproduce/jupyter/kernels/gonb/start.
 		if _, err := s.with("GOEXPERIMENT=simd").output("go", "build", "./notebooks/...", "./cermiclib/..."); err != nil {
 			return fmt.Errorf("go could not build the library: %w", err)
 		}

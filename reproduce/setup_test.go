@@ -238,7 +238,8 @@ func TestSetUpLeavesTheWheelToThoseWhoNameNoPlugin(t *testing.T) {
 	}
 }
 
-// release serves every request of this test as GitHub serves go-xla's plug-ins, with the given status for the list of files.
+// release serves every request of this test as GitHub serves go-xla's plug-ins, with the given status for the list of
+// files.
 func release(t *testing.T, status int) {
 	t.Helper()
 	asset := fmt.Sprintf("pjrt_cpu_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH)
@@ -354,8 +355,8 @@ func TestAPersonsOwnSettingsChangeNothing(t *testing.T) {
 	write(t, filepath.Join(root, "a b", "x"), "", 0o666)
 	kernel := filepath.Join(root, "reproduce", "jupyter", "kernels", "gonb", "start")
 	write(t, kernel, string(start), 0o777)
-	// The stand-in for the kernel makes the workspace that GoNB makes, and lists its modules; without Jupyter's packages
-	// no relay is started.
+	// The stand-in for the kernel makes the workspace that GoNB makes, and lists its modules; without Jupyter's
+	// packages no relay is started.
 	const gonb = "#!/bin/sh\nset -e\nroot=$PWD\ncd \"$(mktemp -d)\"\ngo work init \"$root\"\ngo list -m\n"
 	write(t, filepath.Join(root, ".bin", "gonb"), gonb, 0o777)
 	write(t, filepath.Join(root, ".bin", "goimports"), "#!/bin/sh\n", 0o777)

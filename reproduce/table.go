@@ -10,13 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cermic/cermiclib"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 )
 
 func tableCommand() *cobra.Command {
 	var budget, store string
-	var number reproduction
+	var cell cellRequest
 	cmd := &cobra.Command{
 		Use:   "table [sota|agents|ablation|density]",
 		Short: "Print a table of the paper with our results beside it",
@@ -28,18 +29,21 @@ func tableCommand() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			if _, err := plan.FindPreset(budget); err != nil {
+			if _, err := cermiclib.FindPreset(budget); err != nil {
 				return usageError{err}
 			}
 			open := readStore
-			if number.trains() {
+			if cell.train {
 				open = openStore
 			}
 			st, err := open(store)
 			if err != nil {
 				return err
 			}
-			if done, err := number.run(cmd, table, budget, st); done || err != nil {
+			if cell.name != "" {
+				return cell.report(cmd, table, budget, st)
+			}
+			if err := only(cmd, "without -cell", "budget store"); err != nil {
 				return err
 			}
 			grid, err := table.Results(plan.At(st, budget))
@@ -51,9 +55,12 @@ func tableCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&budget, "budget", plan.TableBudget, "`budget` of the runs: "+budgetNames())
+	f.StringVar(&budget, "budget", cermiclib.TableBudget, "`budget` of the runs: "+budgetNames())
 	storeFlag(f, &store)
-	number.declare(f)
+	f.StringVar(&cell.name, "cell", "", "one number, `ROW,COLUMN` as the table heads them")
+	f.IntVar(&cell.seeds, "seeds", 3, "with -cell: seeds 1 to `n`")
+	setFlag(f, &cell.set)
+	f.BoolVar(&cell.train, "train", false, "with -cell: train what is missing")
 	return cmd
 }
 

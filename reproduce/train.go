@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/campaign"
@@ -55,7 +56,7 @@ func trainCommand() *cobra.Command {
 	f.StringVar(&c.task, "task", "", "`tasks`, separated by commas (default "+defaultTask+" on its dense reward)")
 	f.StringVar(&c.method, "method", "", "`methods`, separated by commas (default "+defaultMethod+
 		", with neither task nor setting also mappo)")
-	f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames())
+	f.StringVar(&c.budget, "budget", cermiclib.DefaultBudget, budgetNames())
 	f.Var(&c.seeds, "seeds", "train seeds 1 to `n`, or a range of seeds, as 2-3")
 	setFlag(f, &c.set)
 	f.StringVar(&fork, "fork", "", "continue a copy of run ID from these frames with changed settings: `ID@FRAMES`")
@@ -202,7 +203,7 @@ func (c choice) experiments(out io.Writer) ([]experiment.Config, error) {
 		}
 		tables = []*paper.Benchmark{t}
 	}
-	if _, err := plan.FindPreset(c.budget); err != nil {
+	if _, err := cermiclib.FindPreset(c.budget); err != nil {
 		return nil, err
 	}
 	es, missing := plan.Benchmarks(tables, c.budget, c.seeds.last)

@@ -113,6 +113,16 @@ func (t *trainer) look(k int) error {
 	return nil
 }
 
+type rolloutHooks struct{}
+
+// OnRollout returns a context in which training shows f every rollout batch before the learner gets it, one rollout per
+// group of agents, with the number of frames trained before. f runs on the goroutine that trains, must not change the
+// batch and must not keep it.
+func OnRollout(ctx context.Context, f func(frames int, batch []*rl.Rollout)) context.Context {
+	before, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout))
+	return context.WithValue(ctx, rolloutHooks{}, append(slices.Clone(before), f))
+}
+
 // iterate is one pass of the outer loop of Algorithm 1.
 //
 // paper:Algorithm1  collect with r^i added → update actor and critic → update the curiosity module
@@ -123,6 +133,15 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 	}
 	if err := t.finite(scalars); err != nil {
 		return nil, t.causeOf(err)
+	}
+	if hooks, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout)); hooks != nil {
+		var batch []*rl.Rollout
+		for _, g := range t.groups {
+			batch = append(batch, g.x)
+		}
+		for _, h := range hooks {
+			h(t.frames, batch)
+		}
 	}
 	ofRun := maps.Clone(scalars)
 	for _, g := range t.groups {

@@ -24,8 +24,9 @@ var registry = struct {
 	groups map[reflect.Type]map[string]Kinder // interface type -> kind -> complete default
 }{groups: map[reflect.Type]map[string]Kinder{}}
 
-// Register makes proto, a complete default, known in group G (an interface type such as envs.Config) under proto.Kind().
-// It panics if the kind is taken or proto is not a struct value: both are programming errors found at start-up.
+// Register makes proto, a complete default, known in group G (an interface type such as envs.Config) under
+// proto.Kind(). It panics if the kind is taken or proto is not a struct value: both are programming errors found at
+// start-up.
 func Register[G Kinder](proto G) {
 	group := reflect.TypeFor[G]()
 	if reflect.TypeOf(proto).Kind() != reflect.Struct {

@@ -36,17 +36,6 @@ func Marshal(v any) ([]byte, error) {
 	return []byte(text(t)), nil
 }
 
-// MarshalIndent is Marshal with an indentation of two spaces.
-func MarshalIndent(v any) ([]byte, error) {
-	data, err := Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	err = json.Indent(&out, append(data, '\n'), "", "  ")
-	return out.Bytes(), err
-}
-
 // Hash returns the first 16 hexadecimal digits of the SHA-256 of Marshal(v): the identity of a config.
 func Hash(v any) (string, error) {
 	data, err := Marshal(v)

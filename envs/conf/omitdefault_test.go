@@ -22,8 +22,8 @@ func init() {
 	Register[TaskConfig](rayed{shared{60, "sparse"}, 12, []float32{0.5}, []float32{0.05}})
 }
 
-// A setting tagged omitdefault is left out while it has its default's value, zero is a value like any other, and what is
-// left out is read as the default.
+// A setting tagged omitdefault is left out while it has its default's value, zero is a value like any other, and what
+// is left out is read as the default.
 func TestDefaultsOfSettingsAddedLaterAreLeftOut(t *testing.T) {
 	usual, err := New[TaskConfig]("test/rayed")
 	if err != nil {

@@ -34,8 +34,8 @@ func (late) Kind() string { return "test/late" }
 
 func init() { Register[TaskConfig](late{shared: shared{60, "sparse"}, Peers: true, Push: 2}) }
 
-// What Marshal has written means the same when the default of a setting that it left out has changed; what is written by
-// hand, and leaves out more, takes defaults.
+// What Marshal has written means the same when the default of a setting that it left out has changed; what is written
+// by hand, and leaves out more, takes defaults.
 func TestOmittedSettingsOfAStoredConfigAreZero(t *testing.T) {
 	for text, want := range map[string]late{
 		`{"task":{"kind":"test/late","copies":1,"reward":"dense"}}`:              {shared{1, "dense"}, false, 2},

@@ -25,7 +25,6 @@ const (
 type Episodes struct {
 	Task                 string
 	Policy               Policy
-	Milestones           int // number of partial rewards that make up the sparse reward
 	Horizon, EvalHorizon int // steps of the sparse reward, and of the benchmark's metric
 	Metric               string
 	// One number per episode.
@@ -109,7 +108,7 @@ func play(cfg envs.Config, reward envs.Reward, policy Policy, episodes int, seed
 	}
 	spec := env.Spec()
 	p := &Episodes{
-		Task: spec.Name, Policy: policy, Milestones: 1, Horizon: spec.Horizon, EvalHorizon: spec.EvalHorizon,
+		Task: spec.Name, Policy: policy, Horizon: spec.Horizon, EvalHorizon: spec.EvalHorizon,
 		Metric: spec.Metric,
 		Sparse: make([]float64, episodes), Dense: make([]float64, episodes),
 	}

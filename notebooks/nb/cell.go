@@ -72,7 +72,8 @@ func thisCell() (c cell) {
 }
 
 func init() {
-	// The source of this program is part of a run's identity, with the tasks and methods in it. The next cell replaces the file.
+	// The source of this program is part of a run's identity, with the tasks and methods in it. The next cell replaces
+	// the file.
 	if folder := os.Getenv("GONB_TMP_DIR"); folder != "" {
 		if source, err := os.ReadFile(filepath.Join(folder, "main.go")); err == nil {
 			conf.Program(source)
@@ -80,8 +81,8 @@ func init() {
 	}
 }
 
-// ready runs once, where a cell begins to use this package. It ends a cell that would build on one that failed, and says where a cell builds
-// on a training that was interrupted.
+// ready runs once, where a cell begins to use this package. It ends a cell that would build on one that failed, and
+// says where a cell builds on a training that was interrupted.
 var ready = sync.OnceFunc(func() {
 	path := notePath(usesNote)
 	if path == "" || os.WriteFile(path, nil, 0o666) != nil {
@@ -99,7 +100,8 @@ var ready = sync.OnceFunc(func() {
 	}
 })
 
-// unfinished is a sentence about the training that was interrupted last; empty if it is complete by now or this cell goes on with it.
+// unfinished is a sentence about the training that was interrupted last; empty if it is complete by now or this cell
+// goes on with it.
 func unfinished(now cell) string {
 	var s stop
 	if !readNote(interruptedNote, &s) || s.Cell.Name == now.Name {
@@ -112,7 +114,8 @@ func unfinished(now cell) string {
 	}
 	switch {
 	case s.GoesOn:
-		return fmt.Sprintf("The training in cell [%d] goes on without its page (run %s, %s): run that cell again to see it.", s.Cell.Number, s.Run, s.Label)
+		return fmt.Sprintf("The training in cell [%d] goes on without its page (run %s, %s): run that cell again to see it.",
+			s.Cell.Number, s.Run, s.Label)
 	case s.Run == "":
 		return fmt.Sprintf("The training in cell [%d] was interrupted; this cell uses what it has saved.", s.Cell.Number)
 	}
@@ -120,7 +123,8 @@ func unfinished(now cell) string {
 		s.Cell.Number, viz.Short(float64(s.Frames)), s.Run, s.Label)
 }
 
-// interrupted notes for later cells that the training of r was stopped, or goes on in a process of its own; r is nil if it is not known.
+// interrupted notes for later cells that the training of r was stopped, or goes on in a process of its own; r is nil if
+// it is not known.
 func interrupted(r *results.Record, goesOn bool) {
 	s := stop{Cell: thisCell(), GoesOn: goesOn}
 	if r != nil {

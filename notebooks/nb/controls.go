@@ -13,11 +13,10 @@ import (
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
-	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
-// Controls is a row of sliders and menus above a cell's output. Make it, add what can be set, then Train. JupyterLab's extension in
-// reproduce/jupyter/labextensions sends their positions to the kernel while the cell runs.
+// Controls is a row of sliders and menus above a cell's output. Make it, add what can be set, then Train. JupyterLab's
+// extension in reproduce/jupyter/labextensions sends their positions to the kernel while the cell runs.
 type Controls struct {
 	block
 	line  block // the settings in words, which a saved notebook keeps
@@ -50,7 +49,7 @@ func NewControls() *Controls {
 }
 
 // nothing is the content of an empty block.
-var nothing = content{protocol.MIMETextHTML: "", protocol.MIMETextPlain: ""}
+var nothing = asHTML("", "")
 
 // Slider adds a number between low and high.
 func (c *Controls) Slider(name string, low, high, step, value float64) *Control {
@@ -88,8 +87,9 @@ func (k *Control) Text() string { return k.value }
 // settle is how long a control must rest before a round begins: a slider passes many values on its way.
 const settle = 300 * time.Millisecond
 
-// rounds calls do with the current settings, and again whenever a control was moved. A move also cancels the context of the round before, so that
-// a run in it saves itself. It ends when ctx is cancelled, or after one round where connected, called at its end, reports that no page answers.
+// rounds calls do with the current settings, and again whenever a control was moved. A move also cancels the context of
+// the round before, so that a run in it saves itself. It ends when ctx is cancelled, or after one round where
+// connected, called at its end, reports that no page answers.
 func (c *Controls) rounds(ctx context.Context, connected func() bool, do func(context.Context)) {
 	for {
 		round, cancel := context.WithCancel(ctx)
@@ -155,7 +155,7 @@ func (c *Controls) settings(remark string) content {
 	if remark != "" {
 		line += " · " + remark
 	}
-	return content{protocol.MIMETextHTML: "<small>" + html.EscapeString(line) + "</small>", protocol.MIMETextPlain: line}
+	return asHTML("<small>"+html.EscapeString(line)+"</small>", line)
 }
 
 // show puts the controls on the page.
@@ -167,14 +167,15 @@ func (c *Controls) show() {
 	for i, k := range c.items {
 		tags[i] = fmt.Sprintf("<label>%s %s</label>", html.EscapeString(k.name), k.tag(k.value))
 	}
-	c.put(content{protocol.MIMETextHTML: fmt.Sprintf(controlsHTML, c.id, strings.Join(tags, "\n")), protocol.MIMETextPlain: ""})
+	c.put(asHTML(fmt.Sprintf(controlsHTML, c.id, strings.Join(tags, "\n")), ""))
 }
 
 // controlsHTML is the row as a page keeps it: grey until the extension finds that its cell runs.
 const controlsHTML = `<div data-cermic-controls="%s" class="cermic-controls">%s
 <small class="cermic-hint">not connected: run this cell to attach to its training, or to begin</small></div>`
 
-// answer is how long a page may take to send its first positions. Where the extension is missing, as in VS Code, it never does.
+// answer is how long a page may take to send its first positions. Where the extension is missing, as in VS Code, it
+// never does.
 const answer = 10 * time.Second
 
 // connected waits until a page has answered and reports whether one has.

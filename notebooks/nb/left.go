@@ -23,8 +23,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// A cell whose page is gone leaves its training to a detached process: a copy of the cell's own program, which goes on from the last checkpoint.
-// The cell, run again, stops the process and goes on itself.
+// A cell whose page is gone leaves its training to a detached process: a copy of the cell's own program, which goes on
+// from the last checkpoint. The cell, run again, stops the process and goes on itself.
 const (
 	leftFolder   = ".left"         // in the store, with a folder for each cell
 	leftFile     = "training.json" // what is trained
@@ -42,11 +42,13 @@ type left struct {
 	Run        string            `json:"run"`    // ID
 }
 
-// leftHere is the training that this cell has left, if it has. It is the same after a restart of the kernel and on another page.
+// leftHere is the training that this cell has left, if it has. It is the same after a restart of the kernel and on
+// another page.
 func leftHere(st *results.Store) *left {
 	notebook := os.Getenv("JPY_SESSION_NAME") // which Jupyter sets
 	sum := sha256.Sum256([]byte(notebook + "\n" + thisCell().Name))
-	return &left{folder: filepath.Join(st.Dir(), leftFolder, hex.EncodeToString(sum[:6])), Notebook: filepath.Base(notebook)}
+	folder := filepath.Join(st.Dir(), leftFolder, hex.EncodeToString(sum[:6]))
+	return &left{folder: folder, Notebook: filepath.Base(notebook)}
 }
 
 // detached is the training of this process if it was left one, else nil.
@@ -121,7 +123,8 @@ func (l *left) start() (err error) {
 	if err := errors.Join(err, os.Chtimes(l.path("program"), time.Time{}, experiment.Built())); err != nil {
 		return err
 	}
-	for from, to := range map[string]string{filepath.Join(os.Getenv("GONB_TMP_DIR"), "main.go"): "main.go", notePath(cellNote): cellNote} {
+	source := filepath.Join(os.Getenv("GONB_TMP_DIR"), "main.go")
+	for from, to := range map[string]string{source: "main.go", notePath(cellNote): cellNote} {
 		if err := copyFile(from, l.path(to), 0o666); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -138,8 +141,8 @@ func (l *left) start() (err error) {
 	defer lock.Close()
 	cmd := exec.Command(l.path("program"), os.Args[1:]...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.Env = append(os.Environ(), protocol.GONB_PIPE_ENV+"=", protocol.GONB_TMP_DIR_ENV+"="+l.folder, // it is no cell, but has the source of one
-		"NB_KERNEL="+l.folder, leftVariable+"="+l.folder, "NB_HEADLESS=1")
+	cmd.Env = append(os.Environ(), protocol.GONB_PIPE_ENV+"=", // it is no cell, but has the source of one
+		protocol.GONB_TMP_DIR_ENV+"="+l.folder, "NB_KERNEL="+l.folder, leftVariable+"="+l.folder, "NB_HEADLESS=1")
 	if err := detach(cmd, lock); err != nil {
 		return err
 	}
@@ -150,8 +153,8 @@ func (l *left) start() (err error) {
 	return errors.Join(err, cmd.Process.Release())
 }
 
-// leave ends a cell that its page has left, and a detached process that was stopped. A page that is gone leaves the training to a process; one
-// that shows the cell elsewhere goes on with it there.
+// leave ends a cell that its page has left, and a detached process that was stopped. A page that is gone leaves the
+// training to a process; one that shows the cell elsewhere goes on with it there.
 func (l *left) leave(ctx context.Context, e experiment.Config, settings map[string]string, r *results.Record) {
 	why := context.Cause(ctx)
 	if detached() != nil && why != nil {

@@ -15,7 +15,6 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/campaign"
-	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
@@ -42,7 +41,7 @@ func (b *block) due(now time.Time) bool {
 	return true
 }
 
-// took says how long an update was drawn, from a time on: slow ones are drawn less often.
+// took delays the next update in proportion to the time d that the last one took to draw.
 func (b *block) took(from time.Time, d time.Duration) {
 	if next := from.Add(time.Duration(float64(d) / share)); next.After(b.next) {
 		b.next = next
@@ -57,7 +56,7 @@ type Screen struct{ block }
 // NewScreen returns an empty screen. It appears with the first value.
 func NewScreen() *Screen { return &Screen{newBlock()} }
 
-// Show replaces what the screen shows by anything that the function Show can show; an error ends the cell.
+// Show replaces the screen's content by a value that the function Show accepts; an error ends the cell.
 func (s *Screen) Show(value any) {
 	if gonbui.IsNotebook {
 		s.put(Must(render(value)))
@@ -70,8 +69,8 @@ type Live struct {
 	draw func(results.Event) (any, error) // a nil value leaves the picture as it is
 }
 
-// NewLive shows draw of an empty record at once, and of a growing one whenever Watch gets an event: at most five
-// times a second, and so rarely that drawing takes 2 % of the time, evaluations apart. draw returns anything that Show can show.
+// NewLive shows draw of an empty record at once, and of the growing record when Watch gets an event: at most five times
+// a second, and at most 2 % of the time but for evaluations. draw returns a value that Show accepts.
 func NewLive(draw func(*results.Record) (any, error)) *Live {
 	l := &Live{newBlock(), func(e results.Event) (any, error) { return draw(e.Record) }}
 	l.redraw(results.Event{Record: &results.Record{}})
@@ -93,8 +92,8 @@ func NewMap() *Live {
 
 // Watch is a watcher of a run.
 func (l *Live) Watch(e results.Event) {
-	due := ended(e) || e.Eval != nil || e.State == "compiling" || e.Scalars != nil && l.due(time.Now()) // an evaluation is rare
-	if e.Record != nil && due {
+	rare := ended(e) || e.Eval != nil || e.State == "compiling"
+	if e.Record != nil && (rare || e.Scalars != nil && l.due(time.Now())) {
 		l.redraw(e)
 	}
 }
@@ -111,11 +110,11 @@ func (l *Live) redraw(e results.Event) {
 	}
 }
 
-// ended reports whether nothing more will come, so that the last state is drawn whatever the clock says.
+// ended reports whether this is the last event of a run, which is always drawn.
 func ended(e results.Event) bool { return e.FromStore || e.Total > 0 && e.Frames >= e.Total }
 
-// Progress is a bar with frames, pace, last score and time left. One bar can follow several runs, one after the other; if it knows them
-// before, a second one shows how many are done and how long the rest takes.
+// Progress is a bar with frames, pace, last score and time left. One bar can follow several runs in turn. Given their
+// experiments, it adds a bar of all runs.
 type Progress struct {
 	block
 	all   *campaign.Tally // nil for a single run
@@ -128,9 +127,7 @@ type Progress struct {
 func NewProgress(experiments ...experiment.Config) *Progress {
 	p := &Progress{block: newBlock(), score: math.NaN()}
 	if len(experiments) > 1 {
-		takes, err := plan.Durations(experiments, Store())
-		Check(err)
-		p.all = campaign.NewTally(len(experiments), takes)
+		p.all = campaign.NewTally(len(experiments))
 	}
 	p.put(p.bar("starting"))
 	return p
@@ -173,7 +170,7 @@ func (p *Progress) line() string {
 	s := fmt.Sprintf("%s · %s · seed %d · %s of %s frames", e.Record.Method, e.Record.Task, e.Record.Seed,
 		viz.Short(float64(e.Frames)), viz.Short(float64(e.Total)))
 	if !math.IsNaN(p.score) {
-		s += fmt.Sprintf(" · %s %s", cmp.Or(e.Metric, "score"), viz.Short(p.score)) // what a stored score is called, only its environment knows
+		s += fmt.Sprintf(" · %s %s", cmp.Or(e.Metric, "score"), viz.Short(p.score)) // a stored record has no Metric
 	}
 	switch {
 	case e.State == "compiling":
@@ -211,5 +208,5 @@ func (p *Progress) bar(line string) content {
 		page += fmt.Sprintf(`<br><small style="opacity:.75">%s</small>`, html.EscapeString(p.note))
 		line += "\n" + p.note
 	}
-	return content{protocol.MIMETextHTML: page, protocol.MIMETextPlain: line}
+	return asHTML(page, line)
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nb is what a notebook cell needs besides the library: show a value, follow a run, ask for settings, stop.
+// Package nb helps notebook cells: it shows values, follows runs, reads controls and handles the stop button.
 //
-// Everything is a silent no-op outside GoNB, so that code which uses it also runs in a test or on a command line. A cell
-// looks the same with and without a browser: without one, controls keep their defaults and a cell runs once.
+// Outside GoNB all output is dropped, so that the same code runs in tests and on a command line. Without a browser,
+// controls keep their defaults and a cell runs once.
 package nb
 
 import (
@@ -24,7 +24,7 @@ import (
 	"cermic/viz"
 )
 
-// Headless reports whether nobody is watching: NB_HEADLESS is set by `reproduce notebooks`.
+// Headless reports whether cells run without a browser; `reproduce notebooks` sets NB_HEADLESS.
 func Headless() bool { return os.Getenv("NB_HEADLESS") != "" }
 
 // Budget is the budget that a notebook names, unless NB_BUDGET overrides it: the same cells then run in seconds.
@@ -44,8 +44,9 @@ var (
 // poll is how often a cell looks at the notes of its relay.
 const poll = 100 * time.Millisecond
 
-// Interruptible returns a context that ends with the notebook's stop button, with the kernel, and when no page or another page shows the cell. The kernel
-// kills the cell five seconds after the button; a run needs less to save itself. A cell that cannot be stopped ends just before.
+// Interruptible returns a context that ends with the stop button, with the kernel, and when no page or another page
+// shows the cell. The kernel kills a cell five seconds after the button, which is enough to save a run. A cell that
+// does not return by then ends just before.
 func Interruptible() context.Context {
 	ready()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -97,7 +98,7 @@ func storeFolder() string {
 	return filepath.Join("..", "runs") // a cell runs in its notebook's folder
 }
 
-// Check ends the cell with one sentence if err is an error. A run that was stopped is none, but the cells behind say that it was.
+// Check ends the cell with one sentence if err is an error. A stopped run is no error; later cells mention it.
 func Check(err error) {
 	if errors.Is(err, context.Canceled) {
 		interrupted(nil, false)
@@ -112,7 +113,7 @@ func Check(err error) {
 	os.Exit(1)
 }
 
-// Must is Check for a call that also returns a value. A run that was stopped ends the cell: what follows has only a part to go on with.
+// Must is Check for a call that also returns a value. A stopped run ends the cell.
 func Must[T any](v T, err error) T {
 	if errors.Is(err, context.Canceled) {
 		r, _ := any(v).(*results.Record)
@@ -124,8 +125,8 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
-// Known is Must for what needs a run's weights. Where they are not here, it shows an empty figure whose title says so and returns false, so
-// that a notebook that trains nothing runs to its end.
+// Known is Must for values that need a run's weights. Without weights it shows an empty figure with a title that says
+// so and returns false, so that a notebook without training runs to its end.
 func Known[T any](v T, err error) (T, bool) {
 	if errors.Is(err, fs.ErrNotExist) {
 		Show(viz.Curves(viz.Figure{Title: "No such run has its weights here yet: train it above."}))
@@ -134,8 +135,8 @@ func Known[T any](v T, err error) (T, bool) {
 	return Must(v, err), true
 }
 
-// send displays data, or replaces the block with its DisplayID, and waits until the kernel has it: a program that ends
-// right afterwards must not take its last picture with it.
+// send displays data, or replaces the block with its DisplayID, and waits until the kernel has it, since the program
+// may end next.
 func send(data *protocol.DisplayData) {
 	if !gonbui.IsNotebook {
 		return

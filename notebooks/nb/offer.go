@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/janpfeifer/gonb/gonbui/protocol"
-
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
@@ -24,9 +22,10 @@ const (
 	trainAgain   = "again"
 )
 
-// Cell reproduces one number of a table of the paper. It shows the published number, ours and the difference between them, what training costs, and a
-// button that trains the runs that are missing, then the learning curves. Options are budget=short, seeds=3, train=true, which trains without a
-// button, again=true, which trains here what is only a committed record, and settings of CERMIC's rows as for -set:
+// Cell reproduces one number of a table of the paper. It shows the published number, ours, their difference, the cost
+// of missing runs with a button that trains them, and the learning curves. Options are budget=short, seeds=3,
+// train=true, which trains without a button, again=true, which trains committed records here, and settings of CERMIC's
+// rows:
 //
 //	nb.Cell(paper.Sota, "MAPPO-CERMIC", "Balanc*", "budget=smoke", "explore.alpha=0.5")
 func Cell(t *paper.Benchmark, row, column string, options ...string) {
@@ -48,7 +47,8 @@ func Cell(t *paper.Benchmark, row, column string, options ...string) {
 			settings, err = append(settings, option), nil
 		}
 		if err != nil {
-			Check(fmt.Errorf("option %s: want budget=short, seeds=3, train=true, again=true or a setting such as explore.alpha=0.5", option))
+			Check(fmt.Errorf("option %s: want budget=short, seeds=3, train=true, again=true or a setting such as "+
+				"explore.alpha=0.5", option))
 		}
 	}
 	c, st, report := Must(plan.NewCell(t, row, column, budget, seeds, settings...)), Store(), NewScreen()
@@ -63,8 +63,9 @@ func Cell(t *paper.Benchmark, row, column string, options ...string) {
 	Show(runs)
 }
 
-// TrainMissing says which of es have no complete run and what training them costs, with a button that trains them. Cells below are then run again. Without a
-// page, runs of budgets smoke and demo are trained at once; NB_TRAIN=first, which a test of all notebooks sets, trains the first run alone.
+// TrainMissing lists the experiments without a complete run and the cost of training them, with a button. Cells below
+// are then run again. Without a page, runs of budgets smoke and demo are trained at once; NB_TRAIN=first, which a test
+// of all notebooks sets, trains the first run alone.
 func TrainMissing(es []experiment.Config, err error) {
 	Check(err)
 	train := thisCell().Train
@@ -74,7 +75,8 @@ func TrainMissing(es []experiment.Config, err error) {
 	offer(es, Store(), train, "cermic-train cermic-ask cermic-below")
 }
 
-// offer says what of es is missing and trains it if train says so. The button has classes by which JupyterLab's extension knows what to do.
+// offer lists the missing runs of es and trains them if train names a button. JupyterLab's extension reads the classes
+// of the button.
 func offer(es []experiment.Config, st *results.Store, train, classes string) {
 	missing, own := Must(plan.Missing(es, st)), Must(results.Open(storeFolder()))
 	elsewhere := Must(plan.Missing(es, own)) // has no weights here
@@ -99,19 +101,21 @@ func offer(es []experiment.Config, st *results.Store, train, classes string) {
 	button := ""
 	switch {
 	case len(missing) > 0:
-		say = fmt.Sprintf("Missing: %d of %s. Training takes %s.", len(missing), viz.Count(len(es), "run"), Must(plan.Takes(missing, st)))
+		say = fmt.Sprintf("Missing: %d of %s. Training takes %s.",
+			len(missing), viz.Count(len(es), "run"), Must(plan.Takes(missing, st)))
 		button = fmt.Sprintf(`<button class="%s">Train %s</button>`, classes, viz.Count(len(missing), "run"))
 	case len(elsewhere) > 0:
-		say += fmt.Sprintf(" Of %d the records are committed without weights. Training takes %s.", len(elsewhere), Must(plan.Takes(elsewhere, st)))
+		say += fmt.Sprintf(" Of %d the records are committed without weights. Training takes %s.",
+			len(elsewhere), Must(plan.Takes(elsewhere, st)))
 		button = fmt.Sprintf(`<button class="%s cermic-again">Train again here</button>`, classes)
 	}
 	if Headless() {
 		button = ""
 	}
-	place.put(content{protocol.MIMETextHTML: "<div><span>" + html.EscapeString(say) + "</span> " + button + "</div>", protocol.MIMETextPlain: say})
+	place.put(asHTML("<div><span>"+html.EscapeString(say)+"</span> "+button+"</div>", say))
 }
 
-// Chosen is what a cell that pre-trains or computes should do: all if its switch is on, else nothing. NB_TRAIN=first makes that the first.
+// Chosen returns all items if a cell's switch is on, else none, or the first with NB_TRAIN=first.
 func Chosen[T any](on bool, all []T) []T {
 	if !on {
 		return all[:Brief(0, min(1, len(all)))]
@@ -119,7 +123,7 @@ func Chosen[T any](on bool, all []T) []T {
 	return all
 }
 
-// Brief is normal, or brief where cells are executed only to prove that they can be.
+// Brief returns brief with NB_TRAIN=first, in tests of all notebooks, else normal.
 func Brief[T any](normal, brief T) T {
 	if os.Getenv("NB_TRAIN") == "first" {
 		return brief

@@ -24,8 +24,13 @@ import (
 // content is one value in every format that a front end may choose from.
 type content = map[protocol.MIMEType]any
 
-// Show displays values one below the other: plots, panels, images, films, grids, tables, boxes, records and groups of them, and text as Markdown. An error
-// among them ends the cell with its sentence and nil is skipped, so that results can be shown as they come:
+// asHTML is content for pages, with plain text for other front ends.
+func asHTML(page, plain string) content {
+	return content{protocol.MIMETextHTML: page, protocol.MIMETextPlain: plain}
+}
+
+// Show displays values one below the other: plots, panels, images, films, tables, boxes, records and groups of them,
+// and text as Markdown. An error among them ends the cell, and nil is skipped:
 //
 //	nb.Show(viz.Curves(figure, series...))
 func Show(values ...any) {
@@ -41,7 +46,8 @@ func Show(values ...any) {
 	}
 }
 
-// render turns a value into content. Plots are sharp at any size as SVG; beside it stands a bitmap, because every viewer of notebooks shows those.
+// render turns a value into content. Plots are sharp at any size as SVG; beside it stands a bitmap, because every
+// viewer of notebooks shows those.
 func render(v any) (content, error) {
 	switch v := v.(type) {
 	case *plot.Plot:
@@ -56,11 +62,11 @@ func render(v any) (content, error) {
 		if err := v.Check(); err != nil {
 			return nil, err
 		}
-		return content{protocol.MIMETextHTML: v.HTML(), protocol.MIMETextPlain: v.Text(100)}, nil
+		return asHTML(v.HTML(), v.Text(100)), nil
 	case viz.Box:
-		return content{protocol.MIMETextHTML: v.HTML(), protocol.MIMETextPlain: v.Plain()}, nil
+		return asHTML(v.HTML(), v.Plain()), nil
 	case viz.Table:
-		return content{protocol.MIMETextHTML: v.HTML(), protocol.MIMETextPlain: v.Text()}, nil
+		return asHTML(v.HTML(), v.Text()), nil
 	case *results.Record:
 		return summary([]*results.Record{v}), nil
 	case []*results.Record:
@@ -74,7 +80,8 @@ func render(v any) (content, error) {
 	}
 }
 
-// drawing is a figure as bitmap and as SVG. One that is much larger than its bitmap, as of many thousand points, is left out.
+// drawing is a figure as bitmap and as SVG. One that is much larger than its bitmap, as of many thousand points, is
+// left out.
 func drawing(m image.Image) func(svg []byte, err error) (content, error) {
 	return func(svg []byte, err error) (content, error) {
 		if err != nil {
@@ -91,7 +98,7 @@ func drawing(m image.Image) func(svg []byte, err error) (content, error) {
 // maxSVG is the size in bytes above which a notebook would grow too much.
 const maxSVG = 250_000
 
-// Save writes a plot, panels or an image into a file, whose name ends in .pdf, .svg or .png, in the place of showing it:
+// Save writes a plot, panels or an image into a file with the ending .pdf, .svg or .png:
 //
 //	nb.Save("curves.pdf", viz.Curves(figure, series...))
 //
@@ -184,10 +191,12 @@ func summary(rs []*results.Record) content {
 			score = fmt.Sprintf("%.4g", r.Score())
 		}
 		if r.Host.Backend != "" { // known when the run is complete
-			machine, took = fmt.Sprintf("%s, %s, %d cores", r.Host.Backend, cmp.Or(r.Host.GPU, r.Host.CPU), r.Host.Cores), viz.Clock(r.Host.Seconds)
+			machine = fmt.Sprintf("%s, %s, %d cores", r.Host.Backend, cmp.Or(r.Host.GPU, r.Host.CPU), r.Host.Cores)
+			took = viz.Clock(r.Host.Seconds)
 		}
 		id := r.ID[:min(8, len(r.ID))]
-		table.Rows = append(table.Rows, []string{id, r.Task, r.Method, fmt.Sprint(r.Seed), r.Budget, frames, score, machine, took})
+		table.Rows = append(table.Rows,
+			[]string{id, r.Task, r.Method, fmt.Sprint(r.Seed), r.Budget, frames, score, machine, took})
 	}
-	return content{protocol.MIMETextHTML: table.HTML(), protocol.MIMETextPlain: table.Text()}
+	return asHTML(table.HTML(), table.Text())
 }

@@ -10,9 +10,12 @@ import (
 	"cermic/reproduce/plan"
 )
 
-// Train is experiment.Run for a cell that survives its page. Once no page shows the notebook, the cell ends and a detached process goes on with the
-// training. Run again, the cell takes it over. The stop button, and a kernel that ends, save and end it.
-func Train(ctx context.Context, e experiment.Config, st *results.Store, watch ...func(results.Event)) (*results.Record, error) {
+// Train is experiment.Run for a cell that may lose its page: once no page shows the notebook, the cell ends and a
+// detached process continues the training. Run again, the cell takes it over. The stop button and the end of the kernel
+// save the run and end it.
+func Train(
+	ctx context.Context, e experiment.Config, st *results.Store, watch ...func(results.Event),
+) (*results.Record, error) {
 	l := detached()
 	if l == nil {
 		l = leftHere(st)
@@ -26,9 +29,12 @@ func Train(ctx context.Context, e experiment.Config, st *results.Store, watch ..
 	return r, err
 }
 
-// Train trains what ask makes of the controls, and asks again whenever one was moved. Where a run is in the middle of its training and the setting can
-// change within it, the next run branches off it; see plan.Turn. It ends with the stop button. A page that is gone leaves the training as in the function Train.
-func (c *Controls) Train(ctx context.Context, st *results.Store, ask func() experiment.Config, watch ...func(results.Event)) {
+// Train trains the experiment that ask makes of the controls, and asks again when one is moved. If a partly trained run
+// can change the setting, the next run forks it; see plan.Turn. The stop button ends it. If the page is gone, the
+// training continues as with the function Train.
+func (c *Controls) Train(
+	ctx context.Context, st *results.Store, ask func() experiment.Config, watch ...func(results.Event),
+) {
 	l, now := detached(), experiment.Config{}
 	mine := l != nil
 	if !mine {

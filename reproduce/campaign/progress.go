@@ -30,13 +30,13 @@ type Progress struct {
 
 // NewProgress shows so many runs on out.
 func NewProgress(out io.Writer, runs int) *Progress {
-	return &Progress{Tally: NewTally(runs, nil), out: out, live: isTerminal(out), said: map[string]bool{}, last: time.Now()}
+	return &Progress{Tally: NewTally(runs), out: out, live: isTerminal(out), said: map[string]bool{}, last: time.Now()}
 }
 
-// NewBoard shows a campaign of so many runs on out; takes is how long each is estimated to take, as for NewTally.
-func NewBoard(out io.Writer, runs int, takes map[string]time.Duration) *Progress {
+// NewBoard shows a campaign of so many runs on out.
+func NewBoard(out io.Writer, runs int) *Progress {
 	p := NewProgress(out, runs)
-	p.Tally, p.campaign = NewTally(runs, takes), true
+	p.campaign = true
 	return p
 }
 

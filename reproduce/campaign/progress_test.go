@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"cermic/cermiclib/results"
-	"cermic/viz"
 )
 
 func TestTheLiveBoardRewritesOnlyItsOwnLines(t *testing.T) {
 	var out bytes.Buffer
-	b := NewBoard(&out, 3, nil)
+	b := NewBoard(&out, 3)
 	b.live = true
 	b.Watch(someEvent())
 	if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[0], "216k/600k") || lines[1] != "[██░░░░░░░░░░░░░░░░░░░░░░] 0 done, 1 training, 0 failed, 2 to go" {
@@ -34,69 +33,42 @@ func TestTheLiveBoardRewritesOnlyItsOwnLines(t *testing.T) {
 	}
 }
 
-func TestATallySaysHowMuchIsBehindItAndHowLongTheRestTakes(t *testing.T) {
-	a := NewTally(4, map[string]time.Duration{"a": time.Minute, "b": time.Minute, "c": time.Minute, "d": 3 * time.Minute})
-	a.Watch(results.Event{Record: &results.Record{ID: "b"}, FromStore: true})
-	if got := a.String(); got != "1 done, 0 training, 0 failed, 3 to go" || a.Share() != 0.25 {
-		t.Errorf("of stored runs %q and %g, want no pace", got, a.Share())
-	}
-	a.since = time.Now().Add(-time.Minute)
-	end := someEvent()
-	end.Frames, end.Eval = end.Total, &end.Record.Evals[0]
-	if !a.Watch(end) {
-		t.Error("the run has not ended")
-	}
-	// One minute's worth took a minute; of the six minutes' worth four are left.
-	if got := a.String(); got != "2 done, 0 training, 0 failed, 2 to go; about "+viz.Clock(240)+" left" {
-		t.Errorf("got %q", got)
-	}
-	half := someEvent()
-	half.Record = &results.Record{ID: "c"}
-	half.Frames = half.Total / 2
-	if a.Watch(half); a.Share() != 0.625 {
-		t.Errorf("behind it are %g, want two runs and a half", a.Share())
-	}
-}
-
-func TestATallyLeavesOutWhatHasFailedAndWhatWasTrainedBefore(t *testing.T) {
+func TestATallySaysHowMuchIsDoneAndHowLongTheRestTakes(t *testing.T) {
 	event := func(id string, frames int) results.Event {
-		e := someEvent()
-		e.Record = &results.Record{ID: id, Task: "vmas/" + id, Method: "mappo"}
-		e.Frames, e.Total = frames, 100
-		return e
+		return results.Event{Record: &results.Record{ID: id, Task: "vmas/" + id, Method: "mappo"}, Frames: frames, Total: 100}
 	}
-	hour := map[string]time.Duration{"a": time.Hour, "b": time.Hour, "c": time.Hour, "d": time.Hour}
-	failing := NewTally(4, hour)
-	failing.since = time.Now().Add(-time.Hour)
-	end := event("a", 100)
-	end.Eval = &results.Eval{}
-	failing.Watch(end)
-	for _, id := range []string{"b", "c"} {
-		e := event(id, 50)
-		e.Failed = "it broke"
-		failing.Watch(e)
-	}
-	if got := failing.left(); got.Round(time.Minute) != time.Hour || failing.Share() != 0.75 || failing.Failed() != 2 { // d alone
-		t.Errorf("after %d failures %v are left and a share of %g is over, want an hour and 0.75", failing.Failed(), got, failing.Share())
-	}
-	resumed := NewTally(4, hour)
-	resumed.since = time.Now().Add(-3 * time.Minute)
-	resumed.Watch(event("a", 90))
-	resumed.Watch(event("a", 95)) // a twentieth of an hour's worth took three minutes
-	if got := resumed.left(); got.Round(time.Minute) != 3*time.Minute+2*time.Hour+time.Hour {
-		t.Errorf("beside a run that began at nine tenths %v are left, want its last twentieth and the others", got)
-	}
-	resumed.Watch(event("a", 100))
 	ended := event("a", 100)
 	ended.Eval = &results.Eval{}
-	resumed.since = time.Now().Add(-6 * time.Minute)
-	resumed.Watch(ended)
-	if got := resumed.left(); got.Round(time.Minute) != 3*time.Hour {
-		t.Errorf("when it has ended %v are left, want those of three whole runs", got)
+	broken := event("c", 50)
+	broken.Failed = "it broke"
+	stored := results.Event{Record: &results.Record{ID: "b"}, FromStore: true}
+	for name, c := range map[string]struct {
+		events []results.Event
+		text   string
+		share  float64
+		left   time.Duration // a minute after the beginning
+	}{
+		"stored":  {[]results.Event{stored}, "1 done, 0 training, 0 failed, 3 to go", 0.25, 0},
+		"ended":   {[]results.Event{stored, ended}, "2 done, 0 training, 0 failed, 2 to go; about 2 min 00 s left", 0.5, 2 * time.Minute},
+		"half":    {[]results.Event{event("d", 0), event("d", 50)}, "0 done, 1 training, 0 failed, 3 to go; about 7 min 00 s left", 0.125, 7 * time.Minute},
+		"failed":  {[]results.Event{ended, event("c", 0), broken}, "1 done, 0 training, 1 failed, 2 to go; about 2 min 00 s left", 0.5, 2 * time.Minute},
+		"resumed": {[]results.Event{event("d", 90), event("d", 95)}, "0 done, 1 training, 0 failed, 3 to go; about 1 h 01 min left", 0.2375, 61 * time.Minute},
+	} {
+		tally := NewTally(4)
+		for _, e := range c.events {
+			tally.Watch(e)
+		}
+		tally.since = time.Now().Add(-time.Minute)
+		if text, share, left := tally.String(), tally.Share(), tally.left(); text != c.text || share != c.share || left.Round(time.Second) != c.left {
+			t.Errorf("%s: %q, share %g, %v left; want %q, %g and %v", name, text, share, left, c.text, c.share, c.left)
+		}
+	}
+	tally := NewTally(4)
+	if tally.Watch(event("a", 50)) || !tally.Watch(ended) || !tally.Watch(broken) || tally.Failed() != 1 {
+		t.Errorf("%d failed runs, want the end of two reported, one of them a failure", tally.Failed())
 	}
 }
 
-// someEvent is a run of 600,000 frames in the middle.
 func someEvent() results.Event {
 	return results.Event{
 		Record: &results.Record{ID: "a", Task: "vmas/balance", Method: "mappo-cermic explore.alpha=0.5 explore.memory=gru", Seed: 2,

@@ -32,14 +32,13 @@ type progress struct {
 type Tally struct {
 	runs     int // in total
 	progress map[string]progress
-	training []results.Event          // the last one of each run that trains
-	takes    map[string]time.Duration // estimated time of a whole run
+	training []results.Event // the last one of each run that trains
 	since    time.Time
 }
 
-// NewTally counts so many runs. takes is how long each is estimated to take, by ID; runs that it lacks take the mean.
-func NewTally(runs int, takes map[string]time.Duration) *Tally {
-	return &Tally{runs: runs, progress: map[string]progress{}, takes: takes, since: time.Now()}
+// NewTally counts so many runs.
+func NewTally(runs int) *Tally {
+	return &Tally{runs: runs, progress: map[string]progress{}, since: time.Now()}
 }
 
 // Watch takes one event, and reports whether a run has ended with it.
@@ -110,31 +109,18 @@ func (t *Tally) Share() float64 {
 	return over / float64(max(1, t.runs))
 }
 
-// left is how long the rest takes at the pace so far, if runs take as long as estimated relative to each other; 0
-// before there is a pace.
+// left is the time to the end at the pace so far, if all runs take as long; 0 before there is a pace.
 func (t *Tally) left() time.Duration {
-	mean, rest, done := time.Minute, 0.0, 0.0 // without estimates all runs take as long
-	for _, d := range t.takes {
-		rest += d.Seconds()
-	}
-	if n := len(t.takes); n > 0 {
-		mean = time.Duration(rest / float64(n) * float64(time.Second))
-	}
-	rest += mean.Seconds() * float64(t.runs-len(t.takes))
-	for id, at := range t.progress {
-		takes, ok := t.takes[id]
-		if !ok {
-			takes = mean
-		}
+	gained, rest := 0.0, float64(t.runs)
+	for _, at := range t.progress {
 		if at.state == failed {
-			rest -= takes.Seconds()
+			rest--
 			continue
 		}
-		rest -= takes.Seconds() * at.now
-		done += takes.Seconds() * (at.now - at.from)
+		gained, rest = gained+at.now-at.from, rest-at.now
 	}
-	if done <= 0 {
+	if gained <= 0 {
 		return 0
 	}
-	return max(0, time.Duration(rest/done*float64(time.Since(t.since))))
+	return max(0, time.Duration(rest/gained*float64(time.Since(t.since))))
 }

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
@@ -235,7 +236,7 @@ func TestEveryScalarOfTheRecordsIsExplained(t *testing.T) {
 
 func TestEveryMethodHasAPage(t *testing.T) {
 	texts := pages(t)
-	for _, m := range plan.Methods() {
+	for _, m := range cermiclib.Methods() {
 		if !strings.Contains(texts["README.md"], "`"+m.ID+"`") {
 			t.Errorf("README.md does not name %s", m.ID)
 		}

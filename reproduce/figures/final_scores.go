@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/export"
 	"cermic/cermiclib/stats"
@@ -53,7 +54,7 @@ func finalColumn(runs *plan.Archive, task, reward string) (rows [][]string, err 
 		rows = append(rows, []string{head, cell})
 		return err
 	}
-	for _, m := range plan.Methods() {
+	for _, m := range cermiclib.Methods() {
 		if !paper.InTables(m.ID) {
 			continue
 		}

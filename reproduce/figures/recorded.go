@@ -5,6 +5,7 @@ package figures
 import (
 	"slices"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/export"
 	"cermic/reproduce/paper"
@@ -27,7 +28,7 @@ func Recorded(task string, methods ...string) []viz.Series {
 	for _, learner := range recordedLearners {
 		built := func(method string) bool {
 			m, err := plan.FindMethod(method)
-			return err == nil && (m.Learner.Kind() == learner || plan.Mixer(m.Learner) == learner)
+			return err == nil && (m.Learner.Kind() == learner || cermiclib.Mixer(m.Learner) == learner)
 		}
 		rs, err := export.BenchMARL(learner, task)
 		if err == nil && (len(methods) == 0 || slices.ContainsFunc(methods, built)) {

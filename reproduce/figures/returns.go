@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/envs"
@@ -165,7 +166,7 @@ func Context(e experiment.Config) ([]viz.Series, error) {
 		return out, nil
 	}
 	learner := "mappo"
-	if plan.Mixer(e.Learner) != "" {
+	if cermiclib.Mixer(e.Learner) != "" {
 		learner = "qmix"
 	}
 	for _, s := range Recorded(task, learner) {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
@@ -50,7 +51,7 @@ func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 		return t, err
 	}
 	for _, table := range paper.Benchmarks {
-		for _, budget := range plan.Presets {
+		for _, budget := range cermiclib.Presets {
 			es, _ := plan.Benchmark(table, budget.Budget.Name, seeds)
 			costs, err := plan.CostsAt(known, es, st)
 			if err != nil {

@@ -5,6 +5,7 @@ package figures
 import (
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
@@ -19,8 +20,8 @@ func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *tes
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(table.Rows) != len(paper.Benchmarks)*len(plan.Presets) {
-			t.Errorf("%d lines for %d tables at %d budgets", len(table.Rows), len(paper.Benchmarks), len(plan.Presets))
+		if len(table.Rows) != len(paper.Benchmarks)*len(cermiclib.Presets) {
+			t.Errorf("%d lines for %d tables at %d budgets", len(table.Rows), len(paper.Benchmarks), len(cermiclib.Presets))
 		}
 		row = map[string]string{}
 		for _, r := range table.Rows {
@@ -41,8 +42,8 @@ func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *tes
 		methods := map[string]bool{}
 		for _, e := range density {
 			e.Seed = uint64(90 + i) // which the table does not ask for
-			if r := libtest.Record(t, e, e.Label()); !methods[plan.MethodOf(e)] {
-				methods[plan.MethodOf(e)] = true
+			if r := libtest.Record(t, e, e.Label()); !methods[cermiclib.MethodOf(e)] {
+				methods[cermiclib.MethodOf(e)] = true
 				r.Host.CPU, r.Host.Seconds = cpu, float64(r.Frames)/[]float64{1000, 7}[i]
 				runs = append(runs, r)
 			}

@@ -40,7 +40,7 @@ var memoryLines = []memoryLine{
 
 // ours is the setting of an experiment with that kind of memory.
 func (l memoryLine) ours(kind string, e experiment.Config) string {
-	if k, ok := plan.FindKey(conf.Keys(e), "explore.memory."+l.key); ok {
+	if k, ok := conf.Get(e, "explore.memory."+l.key); ok {
 		return k
 	}
 	if l.key == "hidden" && kind == memory.DefaultGraph().Kind() { // fixed, of its node and edge encoders
@@ -146,7 +146,7 @@ func HyperTable(budgets ...string) (viz.Table, error) {
 			if err != nil {
 				return t, err
 			}
-			value, ok := plan.FindKey(conf.Keys(e), line.key)
+			value, ok := conf.Get(e, line.key)
 			if !ok {
 				return t, fmt.Errorf("%s has no setting %s", line.method, line.key)
 			}

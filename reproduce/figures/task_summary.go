@@ -109,7 +109,7 @@ func Difficulty(episodes int, seed uint64) (viz.Table, error) {
 		Notes:  []string{fmt.Sprintf("%d episodes, seed %d. Success within the sparse horizon; score and its standard deviation by the benchmark's own metric.", episodes, seed)},
 	}
 	for _, t := range plan.Tasks() {
-		played, err := plan.Baselines(t.ID, []int{1}, episodes, seed)
+		played, err := plan.Baselines(t.ID, episodes, seed)
 		if err != nil {
 			return out, err
 		}

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
-	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
@@ -75,7 +75,7 @@ func TestTeamsThatWereNeverRewardedAreNotCompared(t *testing.T) {
 	}
 	var rs []*results.Record
 	for _, e := range teams.Experiments {
-		r, met := libtest.Record(t, e, plan.MethodOf(e)), 0.
+		r, met := libtest.Record(t, e, cermiclib.MethodOf(e)), 0.
 		if r.Method == "mace" {
 			r.Evals[len(r.Evals)-1].Scores = []float64{100 + float64(e.Seed)}
 			if e.Label() == "mace" { // four agents

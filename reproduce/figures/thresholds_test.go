@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
-	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
@@ -90,7 +90,7 @@ func ended(t *testing.T, experiments []experiment.Config, values map[string][]fl
 	t.Helper()
 	var rs []*results.Record
 	for _, e := range experiments {
-		r := libtest.Record(t, e, plan.MethodOf(e))
+		r := libtest.Record(t, e, cermiclib.MethodOf(e))
 		set(&r.Evals[len(r.Evals)-1], values[e.Label()][e.Seed-1])
 		point := results.Points{{Frames: r.Frames, Value: 1}}
 		r.Scalars = map[string]results.Points{trainingReturn: point, r.Task: point} // the second on no other task

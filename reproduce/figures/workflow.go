@@ -11,7 +11,6 @@ import (
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/rl"
 	"cermic/envs/conf"
-	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
@@ -27,8 +26,7 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 	if err != nil {
 		return viz.Diagram{}, err
 	}
-	keys := conf.Keys(e)
-	set := func(key string) string { value, _ := plan.FindKey(keys, "explore."+key); return value }
+	set := func(key string) string { value, _ := conf.Get(e, "explore."+key); return value }
 	size := func(name string) string { return thousands(parameters(parts, "cermic/"+name)) + " parameters" }
 	shape := func(n string) string { return "[B, " + n + "]" }
 	ds, dx, df := set("d_s"), set("d_x"), set("memory.d_f")

@@ -25,7 +25,6 @@ type Method struct {
 	ID    string // ours, everywhere: "mappo-cermic"
 	Name  string // to display: "MAPPO-CERMIC"
 	Group Group  //
-	About string // one line: learner, and where its exploration comes from
 	key   string // in tables.json
 }
 
@@ -33,16 +32,16 @@ type Method struct {
 //
 // paper:table:sota  the rows
 var Methods = []Method{
-	{"qmix", "QMIX", Baseline, "value learner with a monotonic mixer; ε-greedy", "QMIX"},
-	{"mappo", "MAPPO", Baseline, "clipped policy gradient with one central critic; explores by its own noise", "MAPPO"},
-	{"mappo-eps", "MAPPO-ε-greedy", Baseline, "MAPPO that takes a uniform action with probability ε", "MAPPO-eps-greedy"},
-	{"cpm", "CPM", SoTA, "MAPPO whose policy first predicts what its peers will do", "CPM"},
-	{"qmix-spectra", "QMIX-SPECTra", SoTA, "QMIX with attention over entities in policy and mixer", "QMIX-SPECTra"},
-	{"mappo-db", "MAPPO-DB", Curiosity, "MAPPO with the dynamic-bottleneck bonus: curiosity without context", "MAPPO-DB"},
-	{"mace", "MACE", Curiosity, "independent PPO rewarded for its own novelty, its peers' and its influence on them", "MACE"},
-	{"qplex-ices", "QPLEX-ICES", Curiosity, "QPLEX with an exploration policy rewarded for individual contributions", "QPLEX-ICES"},
-	{"qmix-cermic", "QMIX-CERMIC", Ours, "QMIX with CERMIC", "QMIX-CERMIC"},
-	{"mappo-cermic", "MAPPO-CERMIC", Ours, "MAPPO with CERMIC", "MAPPO-CERMIC"},
+	{"qmix", "QMIX", Baseline, "QMIX"},
+	{"mappo", "MAPPO", Baseline, "MAPPO"},
+	{"mappo-eps", "MAPPO-ε-greedy", Baseline, "MAPPO-eps-greedy"},
+	{"cpm", "CPM", SoTA, "CPM"},
+	{"qmix-spectra", "QMIX-SPECTra", SoTA, "QMIX-SPECTra"},
+	{"mappo-db", "MAPPO-DB", Curiosity, "MAPPO-DB"},
+	{"mace", "MACE", Curiosity, "MACE"},
+	{"qplex-ices", "QPLEX-ICES", Curiosity, "QPLEX-ICES"},
+	{"qmix-cermic", "QMIX-CERMIC", Ours, "QMIX-CERMIC"},
+	{"mappo-cermic", "MAPPO-CERMIC", Ours, "MAPPO-CERMIC"},
 }
 
 // TheoremBonus names our bonus, which methods whose ID ends in theoremSuffix have instead of CERMIC's printed one.

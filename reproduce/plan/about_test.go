@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
@@ -17,7 +18,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// every calls f with each registered default, behind a pointer so that Set can change it, and what says whether it is possible.
+// every calls f with each registered default, behind a pointer so that Set can change it, and what says whether it is
+// possible.
 func every(t *testing.T, f func(kind string, fresh func() (cfg any, valid func() error))) {
 	t.Helper()
 	of(t, func(c envs.Config) error { _, err := c.Build(1, 1); return err }, f)
@@ -132,7 +134,7 @@ func TestEveryTaskAndMethodHasOneLine(t *testing.T) {
 			t.Errorf("%s: %q", task.ID, task.About)
 		}
 	}
-	for _, m := range Methods() {
+	for _, m := range cermiclib.Methods() {
 		if len(strings.Fields(m.About)) < 3 {
 			t.Errorf("%s: %q", m.ID, m.About)
 		}

@@ -19,42 +19,49 @@ import (
 	"cermic/envs/vmas"
 )
 
-// scripted.Script navigation succeeds in every episode; parts of the bonus add up to it; the benchmark's metric does not care.
+// The script succeeds in every episode of Navigation; partial rewards add up to the whole one, and the score ignores
+// them.
 func TestMilestonesChangeTheSparseReturnOnly(t *testing.T) {
-	played, err := Baselines("vmas/navigation", []int{1, 3}, 5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(played) != 4 {
-		t.Fatalf("%d entries, want both policies with 1 and 3 milestones", len(played))
-	}
 	bonus := float64(vmas.DefaultNavigation().SuccessReward)
-	for i, p := range played {
-		whole := played[i%2] // the same policy with one milestone
-		for c := range p.Dense {
-			if p.Dense[c] != whole.Dense[c] || p.Success[c] != whole.Success[c] {
-				t.Errorf("%s, %d milestones: episode %d differs from that with one", p.Policy, p.Milestones, c)
+	for _, policy := range []scripted.Policy{scripted.Random, scripted.Script} {
+		var whole *scripted.Episodes
+		for _, milestones := range []string{"milestones=1", "milestones=3"} {
+			cfg, err := Variant("vmas/navigation", milestones)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if p.Policy == scripted.Script && (p.Success[c] != 1 || math.Abs(p.Sparse[c]-bonus) > 1e-5) { // thirds of 10 in float32
-				t.Errorf("%d milestones: the script is paid %g with success %g, want %g", p.Milestones, p.Sparse[c], p.Success[c], bonus)
+			p, err := scripted.Rollout(cfg, policy, 5, 1)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if p.Policy == scripted.Random && (p.Success[c] != 0 || p.Sparse[c] >= bonus) {
-				t.Errorf("%d milestones: random play is paid %g with success %g", p.Milestones, p.Sparse[c], p.Success[c])
+			if whole == nil {
+				whole = p
+			}
+			for c := range p.Dense {
+				if p.Dense[c] != whole.Dense[c] || p.Success[c] != whole.Success[c] {
+					t.Errorf("%s, %s: episode %d differs from that with one", policy, milestones, c)
+				}
+				if policy == scripted.Script && (p.Success[c] != 1 || math.Abs(p.Sparse[c]-bonus) > 1e-5) { // thirds of 10 in float32
+					t.Errorf("%s: the script has return %g and success %g, want %g", milestones, p.Sparse[c], p.Success[c], bonus)
+				}
+				if policy == scripted.Random && (p.Success[c] != 0 || p.Sparse[c] >= bonus) {
+					t.Errorf("%s: random play has return %g and success %g", milestones, p.Sparse[c], p.Success[c])
+				}
 			}
 		}
 	}
 }
 
-func TestTasksWithoutMilestonesOrSuccessAreLeftToWhatTheyHave(t *testing.T) {
-	played, err := Baselines("vmas/dispersion", []int{1, 2}, 2, 1)
-	if err != nil || len(played) != 2 || played[0].Milestones != 1 || played[1].Success[0] != 1 {
-		t.Errorf("dispersion: %+v, %v; want one milestone for both policies, and a script that eats everything", played, err)
+func TestBaselinesHaveASuccessWhereTheTaskHasOne(t *testing.T) {
+	played, err := Baselines("vmas/dispersion", 2, 1)
+	if err != nil || len(played) != 2 || played[1].Success[0] != 1 {
+		t.Errorf("dispersion: %+v, %v; want both policies, and a script that eats everything", played, err)
 	}
-	played, err = Baselines("vmas/ball_trajectory", []int{1}, 2, 1)
+	played, err = Baselines("vmas/ball_trajectory", 2, 1)
 	if err != nil || len(played) != 2 || played[0].Success != nil {
 		t.Errorf("ball_trajectory: %+v, %v; want no success", played, err)
 	}
-	if _, err := Baselines("vmas/navigaton", []int{1}, 2, 1); err == nil {
+	if _, err := Baselines("vmas/navigaton", 2, 1); err == nil {
 		t.Error("an unknown task is played")
 	}
 	if _, err := scripted.Rollout(vmas.DefaultWheel().WithShared(envs.Common{}), scripted.Random, 0, 1); err == nil {
@@ -137,7 +144,8 @@ func TestAnchorsAreMeansOfManyEpisodes(t *testing.T) {
 	}
 }
 
-// Cooperators, defectors and both together: what each earns is what makes the prisoner's dilemma one; without cleaners nobody eats.
+// Cooperators, defectors and both together: what each earns is what makes the prisoner's dilemma one; without cleaners
+// nobody eats.
 func TestJointPoliciesShowWhatTheGameIsAbout(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays many episodes")
@@ -147,7 +155,7 @@ func TestJointPoliciesShowWhatTheGameIsAbout(t *testing.T) {
 		"meltingpot/clean_up": {scripted.Random, scripted.Script, "7 eat", "7 clean"},
 		"vmas/balance":        {scripted.Random, scripted.Script},
 	} {
-		played, err := Baselines(task, []int{1}, 3, 1)
+		played, err := Baselines(task, 3, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -92,7 +92,8 @@ func TestNumbersKeepToTheirBounds(t *testing.T) {
 	}
 }
 
-// A task refuses by itself what lies outside the bounds of its settings: environments are made without experiments, too.
+// A task refuses by itself what lies outside the bounds of its settings: environments are made without experiments,
+// too.
 func TestTasksKeepToTheirOwnBounds(t *testing.T) {
 	e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
@@ -26,8 +27,8 @@ type Cell struct {
 	settings []string // changes of the row's settings; empty where they are the paper's
 }
 
-// NewCell finds the number in a row and a column, as the table heads them. Settings, each "key=value" as for -set or "key=default", change rows of CERMIC where
-// the row itself does not set them. The paper has no number for an experiment that they change.
+// NewCell finds the number in a row and a column, as the table heads them. Settings, each "key=value" or "key=default",
+// change rows of CERMIC where the row itself does not set them. The paper has no number for a changed experiment.
 func NewCell(t *paper.Benchmark, row, column, budget string, seeds int, settings ...string) (*Cell, error) {
 	if row == "" || column == "" {
 		return nil, fmt.Errorf("a number of table %s has a row and a column, such as %q and %q, and one of the two is empty",
@@ -44,7 +45,8 @@ func NewCell(t *paper.Benchmark, row, column, budget string, seeds int, settings
 		return nil, err
 	}
 	part.Rows[0].Cells[0].Dense = nil // the same method on another reward is another number
-	c := &Cell{Name: fmt.Sprintf("Table %d, %s on %s", t.Number, row, column), part: part.With(withoutDefaults(settings)...), budget: budget}
+	name := fmt.Sprintf("Table %d, %s on %s", t.Number, row, column)
+	c := &Cell{Name: name, part: part.With(withoutDefaults(settings)...), budget: budget}
 	own, err := experimentsOf(part, budget, seeds)
 	if err != nil {
 		return nil, err
@@ -66,12 +68,13 @@ func NewCell(t *paper.Benchmark, row, column, budget string, seeds int, settings
 	return c, err
 }
 
-// withoutDefaults are the settings but those with the value "default", which a menu offers for what each method and budget has of itself.
+// withoutDefaults leaves out settings with the value "default", which menus offer.
 func withoutDefaults(settings []string) []string {
 	return slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return strings.HasSuffix(s, "=default") })
 }
 
-// Changed are the settings, each "key=value", in which a method with CERMIC's module is moved away from its defaults; of other methods none.
+// Changed returns the settings, each "key=value", that differ from the defaults of a method with CERMIC's module; none
+// of other methods.
 func Changed(method, budget string, settings ...string) ([]string, error) {
 	if !strings.Contains(method, "cermic") {
 		return nil, nil
@@ -83,7 +86,7 @@ func Changed(method, budget string, settings ...string) ([]string, error) {
 	return strings.Fields(e.Label())[1:], nil
 }
 
-// experimentsOf are the experiments of a table of one number.
+// experimentsOf lists the experiments of a table of one number.
 func experimentsOf(part *paper.Benchmark, budget string, seeds int) (es []experiment.Config, err error) {
 	for _, trial := range part.Rows[0].Cells[0].Trials() {
 		some, err := Grid([]string{trial.Task}, []string{trial.Method}, budget, seeds, trial.Set...)
@@ -95,10 +98,10 @@ func experimentsOf(part *paper.Benchmark, budget string, seeds int) (es []experi
 	return es, nil
 }
 
-// Runs are the complete runs behind the number.
+// Runs returns the complete runs of the number.
 func (c *Cell) Runs(st *results.Store) ([]results.Group, error) { return c.part.Runs(At(st, c.budget)) }
 
-// Report compares the paper's number with ours: mean over seeds, Student's 95 % interval, difference from the paper, and whether that is significant.
+// Report compares the paper's number with ours: mean over seeds, Student's 95 % interval, difference, significance.
 func (c *Cell) Report(st *results.Store) (viz.Box, error) {
 	src, cell := At(st, c.budget), c.part.Rows[0].Cells[0]
 	table, err := c.part.Results(src)
@@ -130,7 +133,8 @@ func (c *Cell) Report(st *results.Store) (viz.Box, error) {
 		each = append(each, number(x))
 	}
 	measured := table.Rows[0].Cells[0]
-	line := fmt.Sprintf("Ours: %s, %s × %s frames.", interval(ours), viz.Count(measured.Seeds, "seed"), viz.Short(float64(measured.Frames)))
+	line := fmt.Sprintf("Ours: %s, %s × %s frames.",
+		interval(ours), viz.Count(measured.Seeds, "seed"), viz.Short(float64(measured.Frames)))
 	if cell.Minus == nil {
 		line += " Seeds: " + strings.Join(each, ", ") + "."
 	}
@@ -152,11 +156,12 @@ func (c *Cell) Report(st *results.Store) (viz.Box, error) {
 	if less != "" {
 		box.Lines = append(box.Lines, less)
 	}
-	box.Lines = append(box.Lines, "Brackets: Student's 95 % interval. The verdict compares it with the published number, which has no interval.", table.Caption)
+	box.Lines = append(box.Lines, "Brackets: Student's 95 % interval. "+
+		"The verdict compares it with the published number, which has no interval.", table.Caption)
 	return box, nil
 }
 
-// Takes says in words how long training es takes here, one run after the other, less what st has of them: "about 12 min 05 s".
+// Takes returns the time that training es takes here one by one, less the frames that st has: "about 12 min 05 s".
 func Takes(es []experiment.Config, st *results.Store) (string, error) {
 	known, err := NewRates(st)
 	if err != nil {
@@ -164,9 +169,9 @@ func Takes(es []experiment.Config, st *results.Store) (string, error) {
 	}
 	seconds, unknown, assumed := 0.0, 0, ""
 	for _, e := range es {
-		fps := known.Of(MethodOf(e), e.Budget.Name, kind(e.Task.Kind())).FPS
+		fps := known.Of(cermiclib.MethodOf(e), e.Budget.Name, imageAgents(e.Task.Kind())).FPS
 		if fps == 0 {
-			if fps = known.slowest(e.Budget.Name, kind(e.Task.Kind())); fps == 0 {
+			if fps = known.slowest(e.Budget.Name, imageAgents(e.Task.Kind())); fps == 0 {
 				unknown++
 				continue
 			}
@@ -187,9 +192,9 @@ func Takes(es []experiment.Config, st *results.Store) (string, error) {
 	return fmt.Sprintf("about %s%s, without %s of unknown rate", viz.Clock(seconds), assumed, viz.Count(unknown, "run")), nil
 }
 
-// slowest is the least rate of any method at a budget, 0 if none is known.
+// slowest returns the lowest rate of any method at a budget, 0 if none is known.
 func (r *Rates) slowest(budget string, agents int) (fps float64) {
-	for _, m := range methods {
+	for _, m := range cermiclib.Methods() {
 		if rate := r.Of(m.ID, budget, agents).FPS; rate > 0 && (fps == 0 || rate < fps) {
 			fps = rate
 		}

@@ -4,18 +4,19 @@ package plan
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/explore"
 	"cermic/envs/conf"
 )
 
-// TestCombinationsTrainOnTheBudgetsSchedule: a part that a setting chooses has the schedule that a named method of that part has.
+// TestCombinationsTrainOnTheBudgetsSchedule: a part that a setting chooses has the schedule that a named method of that
+// part has.
 func TestCombinationsTrainOnTheBudgetsSchedule(t *testing.T) {
-	for _, b := range Presets {
+	for _, b := range cermiclib.Presets {
 		for _, c := range []struct {
 			method, set, like string // the part that set chooses is that of the method like
 		}{
@@ -38,7 +39,7 @@ func TestCombinationsTrainOnTheBudgetsSchedule(t *testing.T) {
 
 // TestACombinationThatIsAMethodIsThatMethodsRun, with its identity and its name.
 func TestACombinationThatIsAMethodIsThatMethodsRun(t *testing.T) {
-	for _, b := range Presets {
+	for _, b := range cermiclib.Presets {
 		for _, c := range []struct{ method, set, like string }{
 			{"mappo", "explore=epsilon", "mappo-eps"}, {"mappo", "policy=cpm", "cpm"}, {"mappo-cermic", "explore=db", "mappo-db"},
 			{"mace", "explore=none learner.critic=", "mappo"}, {"qmix", "explore=cermic", "qmix-cermic"},
@@ -71,14 +72,14 @@ func TestSettingsStandAboveTheSchedule(t *testing.T) {
 		{[]string{"explore=db"}, "explore.int_anneal_frames", "3000000"}, // read by nobody
 	} {
 		e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: c.set})
-		if got, ok := FindKey(conf.Keys(e), c.key); !ok || got != c.want {
+		if got, ok := conf.Get(e, c.key); !ok || got != c.want {
 			t.Errorf("%v: %s is %q, want %s", c.set, c.key, got, c.want)
 		}
 	}
 }
 
 func TestAFadingBonusFadesOverAllOfAnyBudget(t *testing.T) {
-	for _, b := range Presets {
+	for _, b := range cermiclib.Presets {
 		for method, bonus := range map[string]func(explore.Config) explore.Bonus{
 			"mappo-db":     func(c explore.Config) explore.Bonus { return c.(explore.DB).Bonus },
 			"mace":         func(c explore.Config) explore.Bonus { return c.(explore.MACE).Bonus },
@@ -92,36 +93,19 @@ func TestAFadingBonusFadesOverAllOfAnyBudget(t *testing.T) {
 	}
 }
 
-// TestMethodsOfOneExplorer: a kind's registered default is that of the first method that has it, and the paper's names have its r^i.
-func TestMethodsOfOneExplorer(t *testing.T) {
-	for _, kind := range conf.Kinds[explore.Config]() {
-		c, err := conf.New[explore.Config](kind)
-		if err != nil {
-			t.Fatal(err)
-		}
-		i := slices.IndexFunc(methods, func(m Method) bool { return m.Explore.Kind() == kind })
-		if i >= 0 && !reflect.DeepEqual(c, methods[i].Explore) {
-			t.Errorf("explore=%s is %+v, of %s %+v", kind, c, methods[i].ID, methods[i].Explore)
-		}
-	}
-	for _, m := range methods {
-		c, ok := m.Explore.(cermic.Config)
-		if ours := strings.HasSuffix(m.ID, "-ucb"); ok && (c.Form == cermic.Form(cermic.KL{})) == ours {
-			t.Errorf("%s has the form %+v", m.ID, c.Form)
-		}
-	}
-}
-
-// TestLabelsAreRequestsAndEachRunHasOne: whichever method was asked for, equal runs have equal labels, and asked for by its label a run is
-// the same one.
-func TestLabelsAreRequestsAndEachRunHasOne(t *testing.T) {
-	label := map[string]string{}
+// TestLabelsAreRequests: a run is called by the method that was asked for and its changes, or by the method that its
+// parts make up. Asked for by its label, a run is the same one.
+func TestLabelsAreRequests(t *testing.T) {
 	for _, c := range []struct{ method, set, want string }{
-		{"mappo", "policy=gru", "mappo policy=gru"}, {"mace", "explore=none learner.critic= policy=gru", "mappo policy=gru"},
-		{"mappo-db", "policy=gru", "mappo-db policy=gru"}, {"mappo", "explore=db policy=gru", "mappo-db policy=gru"},
-		{"mappo", "explore=ices", "mappo explore=ices"}, {"qplex-ices", "learner=mappo task.discrete=none", "mappo explore=ices"},
-		{"qmix", "explore=ices", "qmix explore=ices"}, {"cpm", "explore=db", "cpm explore=db"}, {"mappo-db", "policy=cpm", "cpm explore=db"},
+		{"mappo", "policy=gru", "mappo policy=gru"},
+		{"mace", "explore=none learner.critic= policy=gru", "mace explore=none learner.critic= policy=gru"},
+		{"mappo-db", "policy=gru", "mappo-db policy=gru"},
+		{"mappo", "explore=ices", "mappo explore=ices"},
+		{"qplex-ices", "explore=none", "qplex"},
+		{"cpm", "explore=db", "cpm explore=db"},
+		{"mappo-db", "policy=cpm", "mappo-db policy=cpm"},
 		{"qmix", "explore=ices explore.ices_steps=450", "qmix explore.ices_steps=450 explore=ices"},
+		{"qmix", "learner.mixer=qplex", "qplex learner.double_q=false"},
 		{"qmix", "learner.mixer=spectra policy=gru", "qmix learner.mixer=spectra policy=gru"},
 		{"mappo-cermic-literal", "explore.alpha=1", "mappo-cermic-literal explore.alpha=1"},
 	} {
@@ -133,10 +117,6 @@ func TestLabelsAreRequestsAndEachRunHasOne(t *testing.T) {
 		if e.Method != c.want {
 			t.Errorf("%s %s is called %q, want %q", c.method, c.set, e.Method, c.want)
 		}
-		if other, ok := label[id]; ok && other != e.Method {
-			t.Errorf("%s %s is called %q and %q", c.method, c.set, e.Method, other)
-		}
-		label[id] = e.Method
 		words := strings.Fields(e.Method)
 		if again, err := configure(t, Request{Task: "balance", Method: words[0], Budget: "short", Set: words[1:]}).ID(); err != nil || again != id {
 			t.Errorf("%q is run %s, but asked for by that label %s (%v)", e.Method, id, again, err)

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/envs/conf"
 	"cermic/viz"
 )
 
@@ -35,10 +35,9 @@ func (c Cost) Takes(frames int) time.Duration {
 	return time.Duration(float64(frames) / c.FPS * float64(time.Second))
 }
 
-// kind is the number of agents with image observations in a task; 0 for vectors, and for a task that is not registered
-// here.
-func kind(task string) int {
-	n, _ := pictured(task)
+// imageAgents returns the number of agents with image observations in a task; 0 for vectors and for unknown tasks.
+func imageAgents(task string) int {
+	n, _ := cermiclib.ImageAgents(task)
 	return n
 }
 
@@ -54,20 +53,9 @@ func Costs(es []experiment.Config, st *results.Store) ([]Cost, error) {
 // CostsAt is Costs at known rates.
 func CostsAt(known *Rates, es []experiment.Config, st *results.Store) ([]Cost, error) {
 	var costs []Cost
-	methods := map[string]string{} // by experiment without its seed, of which a method's name does not depend
 	for _, e := range es {
-		unseeded := e
-		unseeded.Seed = 0
-		text, err := conf.Marshal(unseeded)
-		if err != nil {
-			return nil, err
-		}
-		method, ok := methods[string(text)]
-		if !ok {
-			method = MethodOf(e)
-			methods[string(text)] = method
-		}
-		agents := kind(e.Task.Kind())
+		method := cermiclib.MethodOf(e)
+		agents := imageAgents(e.Task.Kind())
 		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method && c.ImageAgents == agents })
 		if i < 0 {
 			i = len(costs)
@@ -142,7 +130,7 @@ func CostTable(costs []Cost) viz.Table {
 				rate = fmt.Sprintf("%s (%d measured)", viz.Short(c.FPS), c.Measured)
 			}
 		case c.Frames > 0:
-			unknown = ", and what has no rate yet"
+			unknown = ", without methods of unknown rate"
 		}
 		total += c.Takes(c.Frames)
 		t.Rows = append(t.Rows, []string{
@@ -151,13 +139,4 @@ func CostTable(costs []Cost) viz.Table {
 	t.Notes = []string{fmt.Sprintf("Altogether %s of training%s. Runs that are trained at the same time share the processor.",
 		viz.Clock(total.Seconds()), unknown)}
 	return t
-}
-
-// MethodOf is the registered method of which an experiment is a variant, or its label if there is none.
-func MethodOf(e experiment.Config) string {
-	d, err := stored{e: e}.describe()
-	if err != nil {
-		return e.Label()
-	}
-	return d.method
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
@@ -28,8 +29,8 @@ import (
 
 func TestMain(m *testing.M) { libtest.Main(m) }
 
-// tiny are settings that let any method train two iterations in a moment; those that an experiment does not have are left out.
-// A new method needs an entry here only if its defaults are large.
+// tiny are settings that let any method train two iterations in a moment; those that an experiment does not have are
+// left out. A new method needs an entry here only if its defaults are large.
 var tiny = []string{
 	"task.copies=3", "budget.frames=24", "budget.eval_every=24", "budget.eval_episodes=1",
 	"learner.frames_per_batch=12", "learner.minibatch_iterations=1", "learner.minibatch_size=12", "learner.critic_hidden=8",
@@ -52,7 +53,7 @@ func change(t *testing.T, e *experiment.Config, changes []string) {
 	t.Helper()
 	for _, assignment := range changes {
 		key, value, _ := strings.Cut(assignment, "=")
-		if _, ok := FindKey(conf.Keys(*e), key); !ok {
+		if _, ok := conf.Get(*e, key); !ok {
 			continue
 		}
 		if err := conf.Set(e, key, value); err != nil {
@@ -68,7 +69,7 @@ var cores = []string{"mlp", "gru"}
 func withCore(t *testing.T, e *experiment.Config, core string) {
 	t.Helper()
 	key := "policy"
-	if _, ok := FindKey(conf.Keys(*e), "policy.core"); ok {
+	if _, ok := conf.Get(*e, "policy.core"); ok {
 		key = "policy.core" // a policy of its own, around either
 	}
 	if err := conf.Set(e, key, core); err != nil {
@@ -80,15 +81,15 @@ func withCore(t *testing.T, e *experiment.Config, core string) {
 	}
 }
 
-// playgrounds are a continuous task, which value learners get with finitely many actions, a discrete one with masks and deaths, and one
-// whose agents see pictures.
+// playgrounds are a continuous task, which value learners get with finitely many actions, a discrete one with masks and
+// deaths, and one whose agents see pictures.
 var playgrounds = []string{"vmas/balance", "smac/protoss_5_vs_5", "meltingpot/prisoners_dilemma_in_the_matrix__repeated"}
 
-// everywhere calls f for every method on every playground with every core, by name. In short tests, and on a backend that compiles each
-// graph for seconds, every method comes once, with task and core in turn.
+// everywhere calls f for every method on every playground with every core, by name. In short tests, and on a backend
+// that compiles each graph for seconds, every method comes once, with task and core in turn.
 func everywhere(f func(name, method, task, core string)) {
 	once := testing.Short() || os.Getenv("GOMLX_BACKEND") != nn.Sequential
-	for k, method := range Methods() {
+	for k, method := range cermiclib.Methods() {
 		for i, task := range playgrounds {
 			for j, core := range cores {
 				if !once || i == k%len(playgrounds) && j == k/len(playgrounds)%2 {
@@ -115,8 +116,8 @@ func combination(t *testing.T, method, task, core string) experiment.Config {
 	return e
 }
 
-// TestEveryMethodTrainsOnEveryPlaygroundWithEveryCore: two iterations, all scalars finite (or the run would end with an error), and an
-// evaluation.
+// TestEveryMethodTrainsOnEveryPlaygroundWithEveryCore: two iterations, all scalars finite (or the run would end with an
+// error), and an evaluation.
 func TestEveryMethodTrainsOnEveryPlaygroundWithEveryCore(t *testing.T) {
 	everywhere(func(name, method, task, core string) {
 		t.Run(name, func(t *testing.T) {
@@ -163,10 +164,10 @@ func checkTrained(t *testing.T, r *results.Record, iterations int) {
 	}
 }
 
-// TestEveryMethodTrainsOnFewerFramesThanAMinibatch: every minibatch of every method is larger than its rollout batch, so
-// that each is filled up. A continuous task has densities, which padding of zeros leaves undefined.
+// TestEveryMethodTrainsOnFewerFramesThanAMinibatch: every minibatch of every method is larger than its rollout batch,
+// so that each is filled up. A continuous task has densities, which padding of zeros leaves undefined.
 func TestEveryMethodTrainsOnFewerFramesThanAMinibatch(t *testing.T) {
-	for _, method := range Methods() {
+	for _, method := range cermiclib.Methods() {
 		t.Run(method.ID, func(t *testing.T) {
 			e := combination(t, method.ID, playgrounds[0], "mlp")
 			for _, k := range conf.Keys(e) {
@@ -180,7 +181,8 @@ func TestEveryMethodTrainsOnFewerFramesThanAMinibatch(t *testing.T) {
 	}
 }
 
-// TestEveryMethodActsOnItsOwnObservationOnly: with everything but an agent's own observation and carry made NaN, it does the same.
+// TestEveryMethodActsOnItsOwnObservationOnly: with everything but an agent's own observation and carry made NaN, it
+// does the same.
 func TestEveryMethodActsOnItsOwnObservationOnly(t *testing.T) {
 	everywhere(func(name, method, task, core string) {
 		if e := combination(t, method, task, core); refused[name] == "" {
@@ -189,7 +191,8 @@ func TestEveryMethodActsOnItsOwnObservationOnly(t *testing.T) {
 	})
 }
 
-// TestEveryMethodGoesOnWhereItWasStopped: stopped after its first iteration and continued, a run ends with the same bytes.
+// TestEveryMethodGoesOnWhereItWasStopped: stopped after its first iteration and continued, a run ends with the same
+// bytes.
 func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains every method twice")
@@ -218,7 +221,7 @@ func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
 			}
 		})
 	}
-	for k, method := range Methods() {
+	for k, method := range cermiclib.Methods() {
 		check(method.ID, playgrounds[0])
 		if !testing.Short() || k%3 == 0 {
 			check(method.ID, playgrounds[2])
@@ -226,14 +229,14 @@ func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
 	}
 }
 
-// TestEveryMethodPlaysTheToyTasks: the climbing game, whose best pair lies between penalties, and two rooms with a reward that takes
-// exploring. Scores must be such as the task can pay.
+// TestEveryMethodPlaysTheToyTasks: the climbing game, whose best pair lies between penalties, and two rooms with a
+// reward that takes exploring. Scores must be such as the task can pay.
 func TestEveryMethodPlaysTheToyTasks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains every method twice")
 	}
 	climbing := libtest.NewGame(libtest.Climbing)
-	for _, method := range Methods() {
+	for _, method := range cermiclib.Methods() {
 		for _, toy := range []struct {
 			task      envs.Config
 			low, high float64
@@ -288,7 +291,7 @@ func (e mortalEnv) Step(act *envs.Actions, out *envs.Step) {
 func TestEveryMethodTakesEmptyMasksOfTheDead(t *testing.T) {
 	game := libtest.NewGame(libtest.TwoStep)
 	game.Frozen, game.NumEnvs = 2, 3
-	for _, method := range Methods() {
+	for _, method := range cermiclib.Methods() {
 		t.Run(method.ID, func(t *testing.T) {
 			e := combination(t, method.ID, playgrounds[1], "mlp")
 			e.Task = mortalGame{game, false}
@@ -314,8 +317,8 @@ func TestEveryMethodTakesEmptyMasksOfTheDead(t *testing.T) {
 	}
 }
 
-// TestEveryExplorerWorksWithEveryLearner: bonuses and behaviours know nothing of who learns from them. What cannot be done is refused
-// with a sentence.
+// TestEveryExplorerWorksWithEveryLearner: bonuses and behaviours know nothing of who learns from them. What cannot be
+// done is refused with a sentence.
 func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains every explorer up to three times")
@@ -366,13 +369,14 @@ func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
 	}
 }
 
-// scores are the explorers whose bonus is a function of observation and action, so that old experience can be paid anew.
+// scores are the explorers whose bonus is a function of observation and action, so that old experience can be paid
+// anew.
 var scores = map[string]bool{"db": true, "cermic": true}
 
-// TestEveryMethodTrainsGroupsApart: two iterations on the task with two groups, of which one has a single agent, with scalars and
-// returns of both. Memories have opponents for peers where the task says so.
+// TestEveryMethodTrainsGroupsApart: two iterations on the task with two groups, of which one has a single agent, with
+// scalars and returns of both. Memories have opponents for peers where the task says so.
 func TestEveryMethodTrainsGroupsApart(t *testing.T) {
-	for _, m := range Methods() {
+	for _, m := range cermiclib.Methods() {
 		for _, opponents := range []string{"objects", "peers"} {
 			if opponents == "peers" && !strings.Contains(m.ID, "cermic") {
 				continue // whose parts know nothing of labels

@@ -12,8 +12,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// Evaluation returns the experiment of a run of st, whose ID may be shortened, and how to evaluate it: with settings of the task and of
-// the budget's evaluations changed.
+// Evaluation returns the experiment of a run of st, whose ID may be shortened, and a copy of it with changed settings
+// of the task and of evaluations.
 func Evaluation(st *results.Store, id string, settings []string) (trained, as experiment.Config, err error) {
 	if trained, err = Stored(st, id); err != nil {
 		return trained, as, err
@@ -29,7 +29,8 @@ func Evaluation(st *results.Store, id string, settings []string) (trained, as ex
 			return trained, as, fmt.Errorf("-set %s: a trained run can be evaluated on other settings of task and budget only", key)
 		}
 		if slices.Contains([]string{"budget.frames", "budget.eval_every", "budget.name"}, key) {
-			return trained, as, fmt.Errorf("-set %s: it is about training; an evaluation reads budget.eval_episodes, budget.sampled and the settings of the task", key)
+			return trained, as, fmt.Errorf("-set %s changes the training; an evaluation reads budget.eval_episodes, "+
+				"budget.sampled and the settings of the task", key)
 		}
 		if err := conf.Set(&as, key, value); err != nil {
 			return trained, as, err

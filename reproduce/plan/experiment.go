@@ -3,13 +3,11 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
-	"cermic/cermiclib/learn"
 	"cermic/envs"
 	"cermic/reproduce/paper"
 )
@@ -24,17 +22,10 @@ type Request struct {
 	Seed   uint64
 }
 
-// New makes the experiment. Starred tasks of the paper, and tasks that are not in it, are trained on the sparse reward;
-// the others, which the paper calls originally sparse, on the benchmark's own.
-//
-// A part that a setting chooses, as explore=db does, is trained on the budget's schedule like those of the methods.
-//
-// The experiment's label is a method's name, followed by each setting that differs from its defaults at that budget. Parts that compose
-// another method than the one asked for, or none, are named after the one that is nearest. A changed budget is called "custom".
+// New composes the experiment: cermiclib.New, by the paper's names too. Starred tasks of the paper, and tasks that are
+// not in it, are trained on the sparse reward; the others, which the paper calls originally sparse, on the benchmark's
+// own.
 func New(q Request) (experiment.Config, error) {
-	if q.Frames < 0 {
-		return experiment.Config{}, fmt.Errorf("Request.Frames is %d, want a number of frames to train, or 0 for the whole budget", q.Frames)
-	}
 	task, err := FindTask(q.Task)
 	if err != nil {
 		return experiment.Config{}, err
@@ -43,54 +34,30 @@ func New(q Request) (experiment.Config, error) {
 	if err != nil {
 		return experiment.Config{}, err
 	}
-	named, err := FindPreset(q.Budget)
-	if err != nil {
-		return experiment.Config{}, err
-	}
-	budget, err := named.On(task.ID)
-	if err != nil {
-		return experiment.Config{}, err
-	}
-	e, err := defaults(task, method, budget)
-	if err != nil {
-		return experiment.Config{}, err
-	}
-	if q.Frames > 0 && q.Frames < e.Budget.Frames { // schedules stay those of the whole budget, of which this is the beginning
-		e.Budget.Frames, e.Budget.EvalEvery = q.Frames, max(1, q.Frames/10)
-	}
-	for _, assignment := range outerFirst(q.Set) {
+	for _, assignment := range q.Set {
 		if err := allowed(assignment); err != nil {
 			return experiment.Config{}, err
 		}
-		key, value, _ := strings.Cut(assignment, "=")
-		if err := budget.set(&e, strings.TrimSpace(key), value); err != nil {
-			return experiment.Config{}, err
-		}
 	}
-	if e.Budget != budget.Budget {
-		e.Budget.Name = CustomBudget
-	}
-	e.Seed = q.Seed
-	if err := e.Validate(); err != nil {
-		return experiment.Config{}, err
-	}
-	if err := keepsPolicy(method, e); err != nil && !method.composes(e) {
-		return experiment.Config{}, err
-	}
-	e.Method, err = title(e)
-	return e, err
+	run, err := cermiclib.New(task.ID, method.ID, cermiclib.WithBudget(q.Budget), cermiclib.WithFrames(q.Frames),
+		cermiclib.WithReward(usualReward(task)), cermiclib.WithSettings(q.Set...), cermiclib.WithSeed(q.Seed))
+	return run.Config, err
 }
 
-// outerFirst orders assignments so that what chooses a part, explore.memory=graph, comes before the settings of that part, and what
-// makes a bonus fade before how long that takes; in labels they are in alphabetical order.
-func outerFirst(assignments []string) []string {
-	key := func(s string) string {
-		key, _, _ := strings.Cut(s, "=")
-		return strings.TrimSuffix(strings.TrimSpace(key), ".kind") // explore.kind=db is explore=db
+// usualReward is the reward that the paper trains a task on.
+func usualReward(task paper.Task) envs.Reward {
+	if task.Published() && !task.Star {
+		return envs.Dense
 	}
-	return slices.SortedStableFunc(slices.Values(assignments), func(a, b string) int {
-		return cmp.Or(strings.Count(key(a), ".")-strings.Count(key(b), "."), strings.Compare(key(a), key(b)))
-	})
+	return envs.Sparse
+}
+
+// FindMethod returns the method that our name or the paper's means, in any case.
+func FindMethod(name string) (cermiclib.Method, error) {
+	if published, err := paper.FindMethod(name); err == nil {
+		name = published.ID
+	}
+	return cermiclib.FindMethod(name)
 }
 
 // allowed returns one sentence if an assignment is none, or if another flag is there for what it sets.
@@ -105,32 +72,9 @@ func allowed(assignment string) error {
 	case key == "task" || key == "task.kind":
 		return fmt.Errorf("-set %s: tasks are chosen by -task", key)
 	case key == "budget.name":
-		return fmt.Errorf("-set budget.name: budgets are chosen by -budget, and one that -set changes is called %s", CustomBudget)
+		return fmt.Errorf("-set budget.name: budgets are chosen by -budget, and one that -set changes is called %s", cermiclib.CustomBudget)
 	case key == "forks":
 		return fmt.Errorf("-set forks: a run branches off another by -fork ID@FRAMES")
 	}
 	return nil
-}
-
-// defaults composes the method on the task at the budget.
-func defaults(task paper.Task, method Method, budget Preset) (experiment.Config, error) {
-	cfg, err := envs.Default(task.ID)
-	if err != nil {
-		return experiment.Config{}, err
-	}
-	shared := cfg.Shared()
-	shared.Reward = envs.Sparse
-	if task.Published() && !task.Star {
-		shared.Reward = envs.Dense
-	}
-	if _, ok := method.Learner.(learn.ValueBased); ok {
-		cfg = envs.Discretised(cfg)
-	}
-	e := experiment.Config{Task: cfg.WithShared(shared), Learner: method.Learner, Policy: method.Policy, Explore: method.Explore}
-	budget.apply(&e)
-	if method.NumEnvs > 0 {
-		shared.NumEnvs = method.NumEnvs
-		e.Task, e.Learner = e.Task.WithShared(shared), method.Learner
-	}
-	return e, nil
 }

@@ -7,13 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/envs"
 )
 
-// Branch makes the experiment that goes on from a run of st, given as ID@FRAMES, with some settings changed. The beginning of
-// an ID is enough where no other run's begins alike.
+// Branch returns the experiment that forks a run of st, given as ID@FRAMES, with changed settings. The ID may be
+// shortened while it stays unique.
 func Branch(st *results.Store, from string, settings []string) (experiment.Config, error) {
 	id, frames, ok := strings.Cut(from, "@")
 	at, err := strconv.Atoi(strings.ReplaceAll(frames, "_", ""))
@@ -27,7 +28,7 @@ func Branch(st *results.Store, from string, settings []string) (experiment.Confi
 	return branch(parent, at, settings)
 }
 
-// branch is e.Branch with a label that says what differs from the method's defaults and what was before.
+// branch is e.Branch with a label that lists the changes and the history.
 func branch(e experiment.Config, at int, settings []string) (experiment.Config, error) {
 	for _, s := range settings {
 		if err := allowed(s); err != nil {
@@ -42,22 +43,22 @@ func branch(e experiment.Config, at int, settings []string) (experiment.Config, 
 	return child, nil
 }
 
-// relabel names a fork by its settings and its history. One that changes a named budget has a custom one.
+// relabel names a fork by its settings and its history; of a task that has no name here it keeps the label. A changed
+// budget becomes a custom one.
 func relabel(e *experiment.Config) {
-	named, err := FindPreset(e.Budget.Name)
-	if err == nil {
-		if named, err = named.On(e.Task.Kind()); err == nil && e.Budget != named.Budget {
-			e.Budget.Name = CustomBudget
+	if budget, err := cermiclib.BudgetOf(*e); err == nil && e.Budget != budget.Budget {
+		if e.Budget.Name != cermiclib.CustomBudget {
+			e.Method = e.Label() + cermiclib.Description{Base: e.Budget.Name}.String()
 		}
+		e.Budget.Name = cermiclib.CustomBudget
 	}
-	if label, err := title(*e); err == nil { // else of a task that has no name here: its own label is all there is to say
-		e.Method = label
+	if d, err := (stored{e: *e}).describe(); err == nil {
+		e.Method = d.label()
 	}
 }
 
-// Turn returns the experiment that goes on from now, as far as st has it, with the settings of next. Where now is in the
-// middle of its training, and next differs in what a fork can change, that is a branch of it; else it is next itself: a run of
-// its own, new or stored.
+// Turn returns the experiment that follows now when its settings become those of next. If now is partly trained in st
+// and a fork can change these settings, that is a fork of now; else it is next, a run of its own.
 func Turn(st *results.Store, now, next experiment.Config) (experiment.Config, error) {
 	id, err := now.ID()
 	if err != nil {
@@ -84,17 +85,15 @@ func Turn(st *results.Store, now, next experiment.Config) (experiment.Config, er
 	return branch(now, saved.Frames, settings)
 }
 
-// sameShapes reports whether agents of two variants of a task see and do as much.
+// sameShapes reports whether agents of two variants of a task have observations and actions of the same sizes.
 func sameShapes(a, b envs.Config) (bool, error) {
-	var specs [2]*envs.Spec
-	for i, cfg := range []envs.Config{a, b} {
-		env, err := alone(cfg)
-		if err != nil {
-			return false, err
-		}
-		defer envs.Close(env)
-		specs[i] = env.Spec()
+	x, err := specWith(a)
+	if err != nil {
+		return false, err
 	}
-	x, y := specs[0], specs[1]
+	y, err := specWith(b)
+	if err != nil {
+		return false, err
+	}
 	return x.Agents == y.Agents && x.InLen() == y.InLen() && x.State == y.State && x.Act.Len() == y.Act.Len(), nil
 }

@@ -14,7 +14,8 @@ import (
 	"cermic/cermiclib/results"
 )
 
-// Where agents see more than before, a run of its own begins, also in the middle of training; with other lengths of episodes it branches.
+// Where agents see more than before, a run of its own begins, also in the middle of training; with other lengths of
+// episodes it branches.
 func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", nn.Sequential)
 	st := libtest.Store(t)

@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"cermic/cermiclib"
 	"flag"
 	"fmt"
 	"os"
@@ -12,13 +13,13 @@ import (
 
 var regenIDs = flag.Bool("regen", false, "write testdata/ids.txt anew")
 
-// frozen are requests whose runs must keep their identity, and so the JSON of their settings: every method at every budget on one task of
-// each kind, and parts that a setting chooses, which get the schedule of their budget.
+// frozen are requests whose runs must keep their identity, and so the JSON of their settings: every method at every
+// budget on one task of each kind, and parts that a setting chooses, which get the schedule of their budget.
 func frozen() []Request {
 	var all []Request
-	for _, b := range Presets {
+	for _, b := range cermiclib.Presets {
 		for _, task := range []string{"vmas/balance", "vmas/simple_adversary", "explore/lock", "meltingpot/clean_up", "smac/protoss_5_vs_5"} {
-			for _, m := range Methods() {
+			for _, m := range cermiclib.Methods() {
 				all = append(all, Request{Task: task, Method: m.ID, Budget: b.Budget.Name, Seed: 1})
 			}
 		}
@@ -38,8 +39,8 @@ func (q Request) frozenLine() string {
 	return strings.Join(append([]string{q.Budget, q.Task, q.Method}, q.Set...), " ")
 }
 
-// A run is found by its identity: what changes one here loses the runs of everybody who trained it. Lines of tasks and methods that are
-// not in the file yet are no mistake; go test ./reproduce/plan -run Frozen -regen adds them.
+// A run is found by its identity: what changes one here loses the runs of everybody who trained it. Lines of tasks and
+// methods that are not in the file yet are no mistake; go test ./reproduce/plan -run Frozen -regen adds them.
 func TestIdentitiesOfRunsAreFrozen(t *testing.T) {
 	const file = "testdata/ids.txt"
 	if *regenIDs {

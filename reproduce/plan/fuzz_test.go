@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/envs/conf"
 )
 
-// FuzzSet sets any two things of any method on any task: the answer is one sentence, or an experiment that has what was set and that the
-// JSON of its record gives back.
+// FuzzSet sets any two things of any method on any task: the answer is one sentence, or an experiment that has what was
+// set and that the JSON of its record gives back.
 func FuzzSet(f *testing.F) {
 	for i, text := range []string{
 		"explore.alpha=0.5", "policy.hidden=64,64", "explore=db", "explore.memory=gru", "explore.memory=bonus", "task.noise.width=NaN", "learner.lr=1e999",
@@ -21,7 +22,7 @@ func FuzzSet(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, task, method uint8, one, two string) {
 		q := Request{
-			Task: Tasks()[int(task)%len(Tasks())].ID, Method: Methods()[int(method)%len(Methods())].ID, Budget: "smoke", Seed: 1, Set: []string{one, two},
+			Task: Tasks()[int(task)%len(Tasks())].ID, Method: cermiclib.Methods()[int(method)%len(cermiclib.Methods())].ID, Budget: "smoke", Seed: 1, Set: []string{one, two},
 		}
 		e, err := New(q)
 		if err != nil {

@@ -10,17 +10,18 @@ import (
 	"cermic/cermiclib/results"
 )
 
-// Grid lists the experiments of every method on every task, with seeds 1 to seeds and the same changed settings. What is named twice, under
-// whatever names, is listed once.
+// Grid lists the experiments of every method on every task, with seeds 1 to seeds and the same changed settings.
+// Duplicates are left out.
 func Grid(tasks, methods []string, budget string, seeds int, set ...string) ([]experiment.Config, error) {
 	var es []experiment.Config
 	for _, task := range tasks {
 		for _, method := range methods {
+			e, err := New(Request{Task: task, Method: method, Budget: budget, Set: set})
+			if err != nil {
+				return nil, err
+			}
 			for seed := 1; seed <= seeds; seed++ {
-				e, err := New(Request{Task: task, Method: method, Budget: budget, Set: set, Seed: uint64(seed)})
-				if err != nil {
-					return nil, err
-				}
+				e.Seed = uint64(seed)
 				es = append(es, e)
 			}
 		}
@@ -28,13 +29,13 @@ func Grid(tasks, methods []string, budget string, seeds int, set ...string) ([]e
 	return Unique(es)
 }
 
-// Arm is one of the things that a study compares: the experiments of one label.
+// Arm is one side of a comparison: the experiments of one label.
 type Arm struct {
 	Label       string
 	Experiments []experiment.Config // one a seed
 }
 
-// Complete are those of an arm's runs that st has complete, under its label.
+// Complete returns the arm's complete runs in st, under its label.
 func (a Arm) Complete(st *results.Store) (results.Group, error) {
 	g := results.Group{Label: a.Label}
 	for _, e := range a.Experiments {
@@ -44,7 +45,7 @@ func (a Arm) Complete(st *results.Store) (results.Group, error) {
 		}
 		head, err := st.Head(id)
 		if err != nil || !head.Complete {
-			continue // not there, or to be trained again
+			continue
 		}
 		r, err := st.Get(id)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrDamaged) {
@@ -58,7 +59,7 @@ func (a Arm) Complete(st *results.Store) (results.Group, error) {
 	return g, g.Check()
 }
 
-// Unique leaves out experiments that were listed before, under whatever names.
+// Unique leaves out experiments with the ID of an earlier one.
 func Unique(es []experiment.Config) (out []experiment.Config, err error) {
 	seen := map[string]bool{}
 	for _, e := range es {

@@ -14,37 +14,38 @@ import (
 	"cermic/viz"
 )
 
-// Groups puts runs of the same experiment together and labels each by how it differs from today's defaults; settings whose keys are in
-// without are left out of the labels, and with "budget" a changed budget that all runs have. What cannot be compared, as it is of another program, keeps the label that it has. No two groups on
-// a task have the same label.
+// Groups puts runs of the same experiment together and labels each by its differences from today's defaults. Settings
+// whose keys are in without are left out of the labels; "budget" leaves out a changed budget that all runs have. Runs
+// that this program cannot read keep their stored label. No two groups on a task have the same label.
 func Groups(rs []*results.Record, without ...string) []results.Group {
 	if i := slices.Index(without, budgetKey); i >= 0 && !oneBudget(rs) {
 		without = slices.Delete(slices.Clone(without), i, i+1)
 	}
 	return Named(results.Groups(rs), func(r *results.Record) (method, label string) {
-		d, err := describe(r.Experiment)
+		d, err := describe(r)
 		if err != nil {
 			return "", r.Method
 		}
-		return d.method, d.label(without...)
+		return d.Method, d.label(without...)
 	})
 }
 
 // budgetKey stands for all settings of the budget.
 const budgetKey = "budget"
 
-// oneBudget reports whether the labels of runs would name the same budget.
+// oneBudget reports whether the labels of all runs name the same budget.
 func oneBudget(rs []*results.Record) bool {
 	var first string
 	for i, r := range rs {
-		d, err := describe(r.Experiment)
+		d, err := describe(r)
 		if err != nil {
 			return false
 		}
-		own := d.base + " " + strings.Join(slices.DeleteFunc(d.changes, func(c string) bool { return !ofBudget(c) }), " ")
+		d.Changes = slices.DeleteFunc(d.Changes, func(c string) bool { return !ofBudget(c) })
+		budget := strings.Join(append(d.Changes, d.Base), " ")
 		if i == 0 {
-			first = own
-		} else if own != first {
+			first = budget
+		} else if budget != first {
 			return false
 		}
 	}
@@ -53,28 +54,28 @@ func oneBudget(rs []*results.Record) bool {
 
 func ofBudget(setting string) bool { return strings.HasPrefix(setting, budgetKey+".") }
 
-// Named labels groups, and adds what else differs between those on a task whose labels would be the same.
+// Named labels groups. Where groups on a task would have the same label, it adds the settings that differ.
 func Named(gs []results.Group, name func(*results.Record) (method, label string)) []results.Group {
-	alike := map[[2]string][]int{}
+	same := map[[2]string][]int{} // by task and label
 	for i, g := range gs {
 		gs[i].Method, gs[i].Label = name(g.Runs[0])
 		key := [2]string{g.Runs[0].Task, gs[i].Label}
-		alike[key] = append(alike[key], i)
+		same[key] = append(same[key], i)
 	}
-	for _, same := range alike {
-		if len(same) > 1 {
-			tell(gs, same)
+	for _, indices := range same {
+		if len(indices) > 1 {
+			distinguish(gs, indices)
 		}
 	}
 	return gs
 }
 
-// tell adds to the labels of some groups the settings in which these differ, but for what follows from the name of a budget.
-func tell(gs []results.Group, same []int) {
-	all := make([]map[string]string, len(same))
+// distinguish adds the settings in which some groups differ to their labels; of named budgets the name alone.
+func distinguish(gs []results.Group, indices []int) {
+	all := make([]map[string]string, len(indices))
 	keys := map[string]bool{}
-	for k, i := range same {
-		all[k], _ = conf.Values(gs[i].Runs[0].Experiment) // nothing of a run of another program
+	for k, i := range indices {
+		all[k], _ = conf.Values(gs[i].Runs[0].Experiment) // empty if this program cannot read it
 		delete(all[k], "seed")
 		delete(all[k], "forks")
 		for key := range all[k] {
@@ -84,44 +85,45 @@ func tell(gs []results.Group, same []int) {
 	differs := func(key string) bool {
 		return slices.ContainsFunc(all, func(v map[string]string) bool { return v[key] != all[0][key] })
 	}
-	tells := slices.DeleteFunc(slices.Sorted(maps.Keys(keys)), func(key string) bool { return !differs(key) })
+	shown := slices.DeleteFunc(slices.Sorted(maps.Keys(keys)), func(key string) bool { return !differs(key) })
 	if differs("budget.name") {
-		tells = []string{"budget.name"}
+		shown = []string{"budget.name"}
 	}
-	for k, i := range same {
-		for _, key := range tells {
+	for k, i := range indices {
+		for _, key := range shown {
 			value, ok := all[k][key]
 			if !ok {
 				value = viz.Missing
 			}
 			gs[i].Label += " " + key + "=" + value
 		}
-		if len(tells) == 0 {
+		if len(shown) == 0 {
 			gs[i].Label += ", run " + gs[i].Runs[0].ID
 		}
 	}
 }
 
-// Labelled are records under the labels of today, in their order. Equal labels at different budgets stay equal, as whatever lists records
-// has a column for the budget.
+// Labelled returns records under today's labels, in their order. Equal labels at different budgets stay equal, since
+// lists of records have a column for the budget.
 func Labelled(rs []*results.Record) []*results.Record {
-	budgets, at, out := map[string][]*results.Record{}, map[*results.Record]int{}, make([]*results.Record, len(rs))
+	at, out := map[*results.Record]int{}, make([]*results.Record, len(rs))
+	budgets := map[string][]*results.Record{}
 	for i, r := range rs {
 		at[r], budgets[r.Budget] = i, append(budgets[r.Budget], r)
 	}
 	for _, some := range budgets {
 		gs := Groups(some)
-		flat := results.Flat(gs)
+		labelled := results.Flat(gs)
 		for _, g := range gs {
 			for _, r := range g.Runs {
-				out[at[r]], flat = flat[0], flat[1:]
+				out[at[r]], labelled = labelled[0], labelled[1:]
 			}
 		}
 	}
 	return out
 }
 
-// Archive finds the complete runs of a store at one budget by the experiments that they are of. It implements paper.Source.
+// Archive finds the complete runs of a store at one budget by their experiments. It implements paper.Source.
 type Archive struct {
 	store  *results.Store
 	budget string
@@ -135,8 +137,8 @@ func At(st *results.Store, budget string) *Archive { return &Archive{store: st, 
 // Budget is the name of the budget.
 func (a *Archive) Budget() string { return a.budget }
 
-// Runs are the complete runs of what a trial trains today: exactly those with its experiments' IDs. What cannot be trained, as this
-// program does not have it, has none.
+// Runs returns the complete runs of a trial: those with the IDs of its experiments today. A trial that this program
+// cannot train has none.
 func (a *Archive) Runs(t paper.Trial) (results.Group, error) {
 	if a.seeds == nil {
 		heads, err := a.store.Heads(results.Query{Budget: a.budget, Complete: true})

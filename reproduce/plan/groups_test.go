@@ -13,15 +13,15 @@ import (
 
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
-	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 )
 
-// recorded is a complete run of what is asked for that scores its seed; edits are made to the settings of its explorer, as an earlier
-// program would have written them.
+// recorded is a complete run of what is asked for that scores its seed; edits are made to the settings of its explorer,
+// as an earlier program would have written them.
 func recorded(t *testing.T, q Request, edits ...func(explore map[string]json.RawMessage)) *results.Record {
 	t.Helper()
-	r := libtest.Record(t, configure(t, q), q.Method)
+	e := configure(t, q)
+	r := libtest.Record(t, e, e.Label())
 	for _, edit := range edits {
 		var all, explore map[string]json.RawMessage
 		err := errors.Join(json.Unmarshal(r.Experiment, &all), json.Unmarshal(all["explore"], &explore))
@@ -41,8 +41,8 @@ func recorded(t *testing.T, q Request, edits ...func(explore map[string]json.Raw
 	return r
 }
 
-// A table's cell and a task's lines, whatever the records are called: today's runs, those of an earlier program, whose settings lacked one
-// and had another, those of a default that has changed since.
+// A table's cell and a task's lines, whatever the records are called: today's runs, those of an earlier program, whose
+// settings lacked one and had another, those of a default that has changed since.
 func TestRunsOfAnEarlierProgramHaveLinesOfTheirOwn(t *testing.T) {
 	ask := func(seed uint64) Request {
 		return Request{Task: "balance", Method: "mappo-db", Budget: "short", Seed: seed}
@@ -151,22 +151,6 @@ func TestACellHasAllSeedsOfItsExperiment(t *testing.T) {
 		}
 		if err != nil || !slices.Equal(seeds, want) {
 			t.Errorf("%s has seeds %v, %v, want %v", method, seeds, err, want)
-		}
-	}
-}
-
-func BenchmarkLabel(b *testing.B) {
-	e, err := New(Request{Task: "balance", Method: "mappo-cermic", Budget: "short", Seed: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	text, err := conf.Marshal(e)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, err := describe(text); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ package plan
 import (
 	"fmt"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/memory"
@@ -39,7 +40,7 @@ func NewPretraining(task, kind string) (experiment.Pretraining, error) {
 // PretrainingOf is the pre-training for the memory of e on its task.
 func PretrainingOf(e experiment.Config, budget string) (experiment.Pretraining, error) {
 	p := experiment.Pretraining{Task: Rewarded(e.Task, envs.Sparse), Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1}
-	if budget == Presets[0].Budget.Name {
+	if budget == cermiclib.Presets[0].Budget.Name {
 		p.Frames, p.Epochs = 4000, 2
 	}
 	c, ok := e.Explore.(cermic.Config)

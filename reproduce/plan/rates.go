@@ -3,9 +3,7 @@
 package plan
 
 import (
-	"time"
-
-	"cermic/cermiclib/experiment"
+	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 )
 
@@ -69,7 +67,7 @@ func NewRates(st *results.Store) (*Rates, error) {
 			if parent, _ := run.Fork(); parent != "" {
 				continue // its time is that of a part of its frames
 			}
-			key := rateKey{g.Method, run.Budget, kind(run.Task)}
+			key := rateKey{g.Method, run.Budget, imageAgents(run.Task)}
 			add := func(p pace) pace {
 				return pace{p.runs + 1, p.frames + float64(run.Frames), p.seconds + run.Host.Seconds}
 			}
@@ -107,8 +105,8 @@ func (r *Rates) estimate(key rateKey) float64 {
 	if key.method == baseline || base == 0 {
 		return base
 	}
-	budgets := []string{key.budget, TableBudget}
-	for _, b := range Presets {
+	budgets := []string{key.budget, cermiclib.TableBudget}
+	for _, b := range cermiclib.Presets {
 		budgets = append(budgets, b.Budget.Name)
 	}
 	for _, budget := range budgets {
@@ -123,35 +121,15 @@ func (r *Rates) estimate(key rateKey) float64 {
 // scaled is MAPPO's rate at a budget from its rate at another one with networks of the same size.
 func (r *Rates) scaled(key rateKey) float64 {
 	// A frame takes one row to act, and about three, forward and backward, in each epoch.
-	rows := func(b Preset) float64 { return 1 + 3*float64(b.Schedule.Epochs) }
-	to, err := FindPreset(key.budget)
+	rows := func(b cermiclib.Preset) float64 { return 1 + 3*float64(b.Schedule.Epochs) }
+	to, err := cermiclib.FindPreset(key.budget)
 	if err != nil || to.Schedule.Width > 0 {
 		return 0
 	}
-	for _, from := range Presets {
+	for _, from := range cermiclib.Presets {
 		if known := r.all[rateKey{baseline, from.Budget.Name, key.agents}].fps(); known > 0 && from.Schedule.Width == 0 {
 			return known * rows(from) / rows(to)
 		}
 	}
 	return 0
-}
-
-// Durations is how long each of es takes from its beginning to its end, by ID; experiments without a known rate are
-// left out.
-func Durations(es []experiment.Config, st *results.Store) (map[string]time.Duration, error) {
-	known, err := NewRates(st)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]time.Duration{}
-	for _, e := range es {
-		id, err := e.ID()
-		if err != nil {
-			return nil, err
-		}
-		if r := known.Of(MethodOf(e), e.Budget.Name, kind(e.Task.Kind())); r.FPS > 0 {
-			out[id] = time.Duration(float64(e.Budget.Frames) / r.FPS * float64(time.Second))
-		}
-	}
-	return out, nil
 }

@@ -41,7 +41,7 @@ func TestImagesHaveRatesOfTheirOwn(t *testing.T) {
 	if !slices.Equal(costs, want) {
 		t.Errorf("%+v, want %+v", costs, want)
 	}
-	if _, _, known := strings.Cut(CostTable(costs).Notes[0], "and what has no rate yet"); !known {
+	if _, _, known := strings.Cut(CostTable(costs).Notes[0], "without methods of unknown rate"); !known {
 		t.Errorf("%q leaves out that images have no rate", CostTable(costs).Notes[0])
 	}
 }
@@ -86,14 +86,10 @@ func TestRatesAreTotalFramesOverTotalTime(t *testing.T) {
 		rs = append(rs, r)
 	}
 	next := configure(t, Request{Task: "flocking", Method: "mappo", Budget: "short", Seed: 1})
-	id, err := next.ID()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for st, want := range map[*results.Store]time.Duration{libtest.Committed(t, rs...): 2 * time.Minute, libtest.Store(t): 0} {
-		takes, err := Durations([]experiment.Config{next}, st)
-		if err != nil || takes[id] != want {
-			t.Errorf("the next run takes %v (%v), want %v", takes[id], err, want)
+		costs, err := Costs([]experiment.Config{next}, st)
+		if err != nil || costs[0].Takes(costs[0].Frames) != want {
+			t.Errorf("the next run costs %+v (%v), want %v", costs, err, want)
 		}
 	}
 }

@@ -20,16 +20,16 @@ import (
 	"cermic/reproduce/paper"
 )
 
-// Anchors of a task are what play without learning scores on average over so many episodes that their mean is known to a
-// few hundredths of their spread: at most anchorEpisodes, and about anchorFrames frames.
+// Sizes of the rollouts behind anchors: at most anchorEpisodes, and about anchorFrames frames. The standard error of
+// the mean is a few hundredths of the standard deviation.
 const (
 	anchorEpisodes = 1000
 	anchorFrames   = 200_000
 	anchorSeed     = 1
 )
 
-// Anchors are the mean benchmark scores of random and of scripted play on a registered task, the latter NaN without a script,
-// and the number of episodes behind each.
+// Anchors returns the mean scores of random and scripted play on a registered task and their number of episodes.
+// Without a script its score is NaN.
 func Anchors(task string) (random, script float64, episodes int, err error) {
 	cfg, err := envs.Default(task)
 	if err != nil {
@@ -38,7 +38,8 @@ func Anchors(task string) (random, script float64, episodes int, err error) {
 	return anchors(cfg)
 }
 
-// FirstAnchors are Anchors for the score of an episode's first steps, and the number of these: 0 of a task that has one score.
+// FirstAnchors is Anchors for the score of an episode's first steps, with the number of steps; 0 for a task with one
+// score.
 func FirstAnchors(task string) (random, script float64, steps int, err error) {
 	if steps, err = FirstSteps(task); err != nil || steps == 0 {
 		return math.NaN(), math.NaN(), 0, err
@@ -51,26 +52,26 @@ func FirstAnchors(task string) (random, script float64, steps int, err error) {
 	return random, script, steps, err
 }
 
-// AnchorsFile holds, seen from the repository's root, what the anchors of the registered tasks are: to play them takes many seconds.
-// `results -write` writes it, a test keeps it true, and a task that is not in it is played.
+// AnchorsFile holds the anchors of the registered tasks, since to roll them out takes many seconds; the path is
+// relative to the repository's root. `results -write` writes it, and a test checks it.
 const AnchorsFile = "reproduce/plan/anchors.json"
 
 //go:embed anchors.json
 var anchorsFile []byte
 
-// anchor is what anchors finds out about a task with its settings.
+// anchor is the pair of scores of a task with its settings.
 type anchor struct {
 	Settings json.RawMessage `json:"settings"`
 	Random   float64         `json:"random"`
 	Script   *float64        `json:"script,omitempty"`
 	Episodes int             `json:"episodes"`
-	First    []float64       `json:"first"` // random and scripted mean of the first anchorSample episodes, by which a test knows the rest
+	First    []float64       `json:"first"` // random and scripted mean of the first anchorSample episodes, for a test
 }
 
-// anchorSample episodes of an anchor are cheap to play again.
+// anchorSample is the number of episodes that a test plays again.
 const anchorSample = 32
 
-// known are anchors by their settings: those of AnchorsFile, and what was played since.
+// known holds anchors by settings, from AnchorsFile and from rollouts since.
 var known = sync.OnceValues(func() (*sync.Map, error) {
 	var all []anchor
 	if err := json.Unmarshal(anchorsFile, &all); err != nil {
@@ -83,7 +84,7 @@ var known = sync.OnceValues(func() (*sync.Map, error) {
 	return by, nil
 })
 
-// anchors are those of a task with its settings.
+// anchors returns the anchors of a task with its settings.
 func anchors(cfg envs.Config) (random, script float64, episodes int, err error) {
 	all, err := known()
 	if err != nil {
@@ -108,13 +109,13 @@ func anchors(cfg envs.Config) (random, script float64, episodes int, err error) 
 	return a.Random, script, a.Episodes, nil
 }
 
-// playAnchors lets random play and the script act on a task with its settings.
+// playAnchors rolls out random and scripted play on a task with its settings.
 func playAnchors(cfg envs.Config, settings []byte) (a anchor, err error) {
-	env, err := alone(Rewarded(cfg, envs.Dense))
+	spec, err := specWith(Rewarded(cfg, envs.Dense))
 	if err != nil {
 		return a, err
 	}
-	a = anchor{Settings: settings, Episodes: min(anchorEpisodes, max(1, anchorFrames/env.Spec().Horizon))}
+	a = anchor{Settings: settings, Episodes: min(anchorEpisodes, max(1, anchorFrames/spec.Horizon))}
 	for _, policy := range []scripted.Policy{scripted.Random, scripted.Script} {
 		p, err := scripted.RolloutDense(cfg, policy, a.Episodes, anchorSeed)
 		if err != nil {
@@ -134,7 +135,7 @@ func playAnchors(cfg envs.Config, settings []byte) (a anchor, err error) {
 	return a, nil
 }
 
-// PlayAnchors plays the anchors of all registered tasks anew and returns AnchorsFile's text, a line each.
+// PlayAnchors rolls out the anchors of all registered tasks anew and returns AnchorsFile's text, a line each.
 func PlayAnchors() ([]byte, error) {
 	all, err := known()
 	if err != nil {
@@ -160,8 +161,8 @@ func PlayAnchors() ([]byte, error) {
 	return []byte("[\n" + strings.Join(lines, ",\n") + "\n]\n"), err
 }
 
-// Scale is what makes scores of different tasks comparable: random play becomes 0 and scripted play 1 (Anchors). It is zero for a task
-// whose script does not beat random play, or that has none.
+// Scale is what makes scores of different tasks comparable: random play becomes 0 and scripted play 1 (Anchors). It is
+// zero for a task whose script does not beat random play, or that has none.
 func Scale(task string) (paper.Scale, error) {
 	random, script, episodes, err := Anchors(task)
 	if err != nil || !(script > random) { // never of NaN
@@ -173,16 +174,11 @@ func Scale(task string) (paper.Scale, error) {
 // Scale is Scale, for claims.
 func (a *Archive) Scale(task string) (paper.Scale, error) { return Scale(task) }
 
-// FirstSteps are the steps at the beginning of an episode that a task scores apart; 0: none.
+// FirstSteps returns the number of steps at the beginning of an episode that have a score of their own; 0: none.
 func FirstSteps(task string) (int, error) {
-	cfg, err := envs.Default(task)
+	spec, err := specOf(task, envs.Dense)
 	if err != nil {
 		return 0, err
 	}
-	env, err := alone(Rewarded(cfg, envs.Dense))
-	if err != nil {
-		return 0, err
-	}
-	defer envs.Close(env)
-	return env.Spec().Early, nil
+	return spec.Early, nil
 }

@@ -5,14 +5,15 @@ package plan
 import (
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 )
 
-// TestExplorersTrainAsOftenAsTheirLearners: at every budget, the world models of ICES take a step for each of the value learner's, and the
-// hindsight of MACE at least as many as the policy.
+// TestExplorersTrainAsOftenAsTheirLearners: at every budget, the world models of ICES take a step for each of the value
+// learner's, and the hindsight of MACE at least as many as the policy.
 func TestExplorersTrainAsOftenAsTheirLearners(t *testing.T) {
-	for _, b := range Presets {
+	for _, b := range cermiclib.Presets {
 		for _, task := range []string{"navigation", "clean_up"} {
 			e := configure(t, Request{Task: task, Method: "qplex-ices", Budget: b.Budget.Name})
 			if got, want := e.Explore.(explore.ICES).Steps, e.Learner.(learn.Q).Steps; got != want {

@@ -10,14 +10,14 @@ import (
 	"cermic/viz"
 )
 
-// Setting is one setting of an experiment and what it is by default.
+// Setting is one setting of an experiment with its default.
 type Setting struct {
 	conf.KeyDoc
-	Default string // its value without the changes; viz.Missing where another part was there
+	Default string // value without the changes; viz.Missing if the default part lacks it
 	Changed bool
 }
 
-// SettingsOf lists what -set can change of the experiment that q asks for, changes of q among them.
+// SettingsOf lists the settings that -set can change in the experiment that q asks for.
 func SettingsOf(q Request) ([]Setting, error) {
 	e, err := New(q)
 	if err != nil {
@@ -29,13 +29,16 @@ func SettingsOf(q Request) ([]Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := conf.Keys(usual)
+	before := map[string]string{}
+	for _, k := range conf.Keys(usual) {
+		before[k.Key] = k.Value
+	}
 	var out []Setting
 	for _, k := range conf.Keys(e) {
 		if k.Key == "task" || k.Key == "seed" || k.Key == "budget.name" || k.Key == "forks" {
 			continue // -task, -seeds, -budget and -fork
 		}
-		was, known := FindKey(before, k.Key)
+		was, known := before[k.Key]
 		if !known {
 			was = viz.Missing
 		}
@@ -45,8 +48,8 @@ func SettingsOf(q Request) ([]Setting, error) {
 	return out, nil
 }
 
-// Settings is a table, to be searched in a notebook, of every setting of a method with its default at budget "paper" on Balance, of what
-// each is and of its bounds. Settings that the given changes, as for -set, move away from their defaults stand first and out:
+// Settings returns a searchable table of every setting of a method on Balance at budget "paper", with descriptions and
+// bounds. Settings that the given changes move away from their defaults come first and are marked:
 //
 //	nb.Show(plan.Settings("mappo-cermic", "explore.alpha=0.5"))
 func Settings(method string, changes ...string) (viz.Table, error) {
@@ -68,7 +71,10 @@ func SettingsTable(q Request) (viz.Table, error) {
 		}
 		return 1
 	})
-	out := viz.Table{Title: q.Method + " on " + q.Task + ", budget " + q.Budget, Header: []string{"setting", "value", "default", "what it is"}, Search: true}
+	out := viz.Table{
+		Title:  q.Method + " on " + q.Task + ", budget " + q.Budget,
+		Header: []string{"setting", "value", "default", "what it is"}, Search: true,
+	}
 	for i, s := range all {
 		if s.Changed {
 			out.Marked = append(out.Marked, i)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 )
@@ -16,11 +17,11 @@ type Speed struct {
 	Processor float64 // seconds of all cores together; 0 where the system does not report them
 }
 
-// MeasureSpeed trains so many rollout batches of e, at least 2. The first compiles; the best of the others counts,
-// since other programs can only slow them down.
+// MeasureSpeed trains so many rollout batches of e, at least 2, and returns the best but the first, which compiles:
+// other programs can only slow a measurement down.
 func MeasureSpeed(ctx context.Context, e experiment.Config, batches int) (best Speed, err error) {
 	e.Budget.Frames = batches * e.Learner.CollectFrames()
-	e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = CustomBudget, e.Budget.Frames, 1
+	e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = cermiclib.CustomBudget, e.Budget.Frames, 1
 	dir, err := os.MkdirTemp("", "cermic-speed")
 	if err != nil {
 		return best, err

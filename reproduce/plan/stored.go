@@ -17,7 +17,7 @@ import (
 	"cermic/envs/conf"
 )
 
-// Find returns the head of the run of st that an ID, which may be shortened, names.
+// Find returns the head of a run of st by its ID, which may be shortened.
 func Find(st *results.Store, id string) (*results.Record, error) {
 	all, err := st.IDs()
 	if err != nil {
@@ -41,7 +41,8 @@ func Find(st *results.Store, id string) (*results.Record, error) {
 	return nil, fmt.Errorf("%d runs in %s begin with %q: give more of the ID", len(found), st.Dir(), id)
 }
 
-// Stored reads the experiment of a run of st, whose ID may be shortened. A part that this program does not have is a ForeignError.
+// Stored returns the experiment of a run of st by its ID, which may be shortened. A part that is not registered here is
+// a ForeignError.
 func Stored(st *results.Store, id string) (experiment.Config, error) {
 	r, err := Find(st, id)
 	if err != nil {
@@ -58,7 +59,7 @@ func Stored(st *results.Store, id string) (experiment.Config, error) {
 	return e, nil
 }
 
-// ForeignError is the error for a run with a part that this program does not have: a notebook or a program of somebody's own has it.
+// ForeignError is the error for a run with a part that only another program or a notebook registers.
 type ForeignError struct {
 	Run  string // ID
 	Part string // "task", "learner", "policy" or "explorer"
@@ -66,10 +67,11 @@ type ForeignError struct {
 }
 
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("run %s has the %s %q, which this program does not have: a notebook or a program of somebody's own registers it", e.Run, e.Part, e.Kind)
+	return fmt.Sprintf("run %s has the %s %q, which this program does not have: a notebook or another program registers it",
+		e.Run, e.Part, e.Kind)
 }
 
-// foreignPart is the first part of a run that is not registered here, nil if all are.
+// foreignPart returns a ForeignError for the first part of a run that is not registered here, or nil.
 func foreignPart(r *results.Record) error {
 	type kind struct{ Kind string }
 	var e struct{ Task, Learner, Policy, Explore kind }

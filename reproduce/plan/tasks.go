@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plan turns the paper's names into experiments: a task, a method and a budget make an experiment.Config; a table
-// makes a list of them. Everything that the command line can do starts here, and a program or notebook can do the same.
+// Package plan turns the paper's names into experiments: a task, a method and a budget make an experiment.Config, and a
+// table of the paper a list of them. It also labels stored runs and estimates what training costs.
 package plan
 
 import (
@@ -12,40 +12,19 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/conf"
-	_ "cermic/envs/explore"    // registers its tasks
-	_ "cermic/envs/meltingpot" // so does this
-	_ "cermic/envs/smac"       // and this
-	_ "cermic/envs/vmas"       // and this
 	"cermic/reproduce/paper"
 )
 
-// Score names what episodes of the registered default of a task are scored by, in one or two words; it is empty if that cannot be built.
+// Score names the score of a task's episodes in one or two words; it is empty if the task cannot be built.
 func Score(t paper.Task) string {
-	cfg, err := envs.Default(t.ID)
+	spec, err := specOf(t.ID, envs.Sparse)
 	if err != nil {
 		return ""
 	}
-	return Metric(cfg)
+	return spec.Metric
 }
 
-// Single is a task with one copy.
-func Single(cfg envs.Config) envs.Config {
-	shared := cfg.Shared()
-	shared.NumEnvs = 1
-	return cfg.WithShared(shared)
-}
-
-// Metric names what episodes of a task are scored by; it is empty if that cannot be built.
-func Metric(cfg envs.Config) string {
-	env, err := alone(cfg)
-	if err != nil {
-		return ""
-	}
-	defer envs.Close(env)
-	return env.Spec().Metric
-}
-
-// Tasks are the registered tasks: those of the paper in its order, then others in alphabetical order.
+// Tasks returns the registered tasks: the paper's in its order, then others in alphabetical order.
 func Tasks() []paper.Task {
 	registered := envs.Names()
 	var out []paper.Task
@@ -61,9 +40,10 @@ func Tasks() []paper.Task {
 	return out
 }
 
-// abouts are one line for each task that the paper does not have.
+// abouts describe the tasks that the paper does not have.
 var abouts = map[string]string{
-	"explore/climbing":     "2 agents play one joint action of 3 × 3, the best of which is costly when one agent takes it alone",
+	"explore/climbing": "2 agents play one joint action of 3 × 3, " +
+		"the best of which is costly when one agent takes it alone",
 	"explore/lock":         "2 agents open a combination lock by 8 correct joint pulls in a row",
 	"explore/nonmonotonic": "2 agents play one joint action whose payoffs no monotonic mixer can represent",
 	"explore/pass":         "2 agents pass a door that is open while one of them stands on a switch",
@@ -73,7 +53,8 @@ var abouts = map[string]string{
 	"explore/two_step":     "2 agents play two steps, the first of which chooses between a safe game and a better one",
 }
 
-// FindTask accepts every spelling that the paper package does, and the names of other registered tasks, with or without their family.
+// FindTask returns the task with a name: any spelling of the paper's tasks, and the names of other registered tasks
+// with or without their family.
 func FindTask(name string) (paper.Task, error) {
 	t, err := paper.FindTask(name)
 	id := t.ID
@@ -87,15 +68,12 @@ func FindTask(name string) (paper.Task, error) {
 		}
 		known = append(known, t.ID)
 	}
-	if err == nil {
-		return paper.Task{}, fmt.Errorf("task %s is in the paper but not in this program yet; it has: %s", id, strings.Join(known, ", "))
-	}
 	return paper.Task{}, paper.UnknownTask(name, known)
 }
 
-// World composes a task with the settings behind its name: "explore/rooms task.tv=screen".
+// World returns a task with the settings that follow its name: "explore/rooms task.tv=screen".
 func World(world string) (envs.Config, error) {
-	name, set := parted(world)
+	name, set := splitWorld(world)
 	task, err := FindTask(name)
 	if err != nil {
 		return nil, err
@@ -110,15 +88,15 @@ func World(world string) (envs.Config, error) {
 	return Variant(task.ID, set...)
 }
 
-// In is a request with the settings behind the name of its task among its own.
+// In moves the settings that follow the name of a request's task to its other settings.
 func In(q Request) Request {
-	name, set := parted(q.Task)
+	name, set := splitWorld(q.Task)
 	q.Task, q.Set = name, append(set, q.Set...)
 	return q
 }
 
-// parted splits a name from the settings behind it.
-func parted(world string) (name string, set []string) {
+// splitWorld splits a name from the settings that follow it.
+func splitWorld(world string) (name string, set []string) {
 	fields := strings.Fields(world)
 	if len(fields) == 0 {
 		return "", nil
@@ -144,28 +122,37 @@ func Variant(id string, set ...string) (envs.Config, error) {
 	return holder.Task, nil
 }
 
-// alone builds one copy of a task.
-func alone(cfg envs.Config) (envs.Env, error) {
-	return Single(cfg).Build(1, 1)
+// specOf returns the Spec of one environment of a registered task's default with a reward.
+func specOf(task string, reward envs.Reward) (*envs.Spec, error) {
+	cfg, err := envs.Default(task)
+	if err != nil {
+		return nil, err
+	}
+	return specWith(Rewarded(cfg, reward))
 }
 
-// Rewarded is cfg with a reward, whose horizon is that of its episodes.
+// specWith returns the Spec of one environment.
+func specWith(cfg envs.Config) (*envs.Spec, error) {
+	shared := cfg.Shared()
+	shared.NumEnvs = 1
+	env, err := cfg.WithShared(shared).Build(1, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer envs.Close(env)
+	return env.Spec(), nil
+}
+
+// Rewarded returns cfg with a reward, which also decides the horizon of its episodes.
 func Rewarded(cfg envs.Config, reward envs.Reward) envs.Config {
 	shared := cfg.Shared()
 	shared.Reward = reward
 	return cfg.WithShared(shared)
 }
 
-// OneReward reports whether a task's sparse reward is its dense one, because it has no success: Simple Adversary, Ball Trajectory, Melting Pot.
+// OneReward reports whether a task's sparse reward is its dense one because the task has no success: Simple Adversary,
+// Ball Trajectory, Melting Pot.
 func OneReward(task string) bool {
-	cfg, err := envs.Default(task)
-	if err != nil {
-		return false
-	}
-	env, err := Single(cfg).Build(1, 1)
-	if err != nil {
-		return false
-	}
-	defer envs.Close(env)
-	return !env.Spec().HasSuccess()
+	spec, err := specOf(task, envs.Sparse)
+	return err == nil && !spec.HasSuccess()
 }

@@ -20,7 +20,7 @@ import (
 // Folder is where peers are installed, below the root of the repository.
 const Folder = ".peers"
 
-// Groups are measured in this order; LearningGroup only on request.
+// Groups are measured in this order.
 var Groups = []string{"update", "train", "env", "python", "meltingpot", "collect"}
 
 // pair is one figure of this program and of a peer. Both sides return a number in unit.
@@ -103,9 +103,6 @@ func (m *Machine) pairs() []pair {
 
 // Check returns one sentence about an unknown pair or group; only is as for Measure.
 func Check(only string) error {
-	if only == LearningGroup {
-		return nil
-	}
 	_, err := chosen(new(Machine).pairs(), only)
 	return err
 }
@@ -114,8 +111,8 @@ func Check(only string) error {
 func chosen(all []pair, only string) ([]pair, error) {
 	group, part, _ := strings.Cut(only, "/")
 	if only != "" && !slices.Contains(Groups, group) {
-		return nil, fmt.Errorf("-peers measures the groups %s and %s, not %q%s",
-			strings.Join(Groups, ", "), LearningGroup, only, conf.Near(group, Groups))
+		return nil, fmt.Errorf("-peers measures the groups %s, not %q%s",
+			strings.Join(Groups, ", "), only, conf.Near(group, Groups))
 	}
 	var out []pair
 	for _, g := range Groups {
@@ -145,7 +142,7 @@ func (m *Machine) install(ctx context.Context, out io.Writer, groups ...string) 
 			return err
 		}
 	}
-	if !needs("python", "meltingpot", "collect", LearningGroup) {
+	if !needs("python", "meltingpot", "collect") {
 		return nil
 	}
 	file, err := m.Wheel()
@@ -161,9 +158,6 @@ func (m *Machine) install(ctx context.Context, out io.Writer, groups ...string) 
 // Measure lets this program and its peers take turns and prints the ratios of the turns: of all groups, of the group
 // that only names, or of pairs with a part of their name behind a slash, as env/balance.
 func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, rounds int) error {
-	if only == LearningGroup {
-		return m.learn(ctx, out)
-	}
 	list, err := chosen(m.pairs(), only)
 	if err != nil {
 		return err
