@@ -16,8 +16,7 @@ type state struct {
 	Last      []float32
 	Sighted   []bool `json:",omitempty"`
 	Memory    []byte // of a memory that is a rl.Saver
-	Context   []byte `json:"Told,omitempty"` // the same of the one that actors read
-	Form      []byte `json:",omitempty"`     // what the formula of r^i has taken in
+	Form      []byte `json:",omitempty"` // what the formula of r^i has taken in
 }
 
 // Save returns the running statistics and what the memory carries from one rollout batch to the next. The running means of γ are
@@ -26,9 +25,6 @@ func (m *module) Save() []byte {
 	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Sighted: m.sighted, Form: m.form.Save()}
 	if saver, ok := m.mem.(rl.Saver); ok {
 		s.Memory = saver.Save()
-	}
-	if m.context != nil {
-		s.Context = m.context.save()
 	}
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -45,11 +41,6 @@ func (m *module) Load(data []byte) error {
 	}
 	if saver, ok := m.mem.(rl.Saver); ok {
 		if err := saver.Load(s.Memory); err != nil {
-			return err
-		}
-	}
-	if m.context != nil {
-		if err := m.context.load(s.Context); err != nil {
 			return err
 		}
 	}

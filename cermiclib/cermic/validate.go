@@ -36,8 +36,5 @@ func (c Config) validateParts() error {
 	if c.Steps > 0 && c.Epochs > 0 {
 		return fmt.Errorf("cermic_steps is %d and cermic_epochs is %d, which both say how long the module is trained; set one of them to 0", c.Steps, c.Epochs)
 	}
-	if c.ActorContext && !c.Exploit {
-		return fmt.Errorf("actor_uses_context is true and exploit is false, which leaves out the memory that it needs; change one of them")
-	}
 	return nil
 }

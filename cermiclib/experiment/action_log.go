@@ -43,13 +43,10 @@ func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error
 	if _, ok := t.env.(envs.Fallible); ok {
 		return fmt.Errorf("what happened in %s cannot be played again, and a value learner needs all of it", t.spec.Name)
 	}
-	state := map[string][]byte{}
-	for _, x := range c.Tensors {
-		state[x.Name] = x.Data
-	}
+	state := named(c.Tensors)
 	actions, batches := make(map[*group][]byte, len(t.groups)), 0
 	for _, g := range t.groups {
-		actions[g] = state[statePrefix+g.path()+"played"]
+		actions[g] = state[statePrefix+g.path()+"played"].Data
 		batches = len(actions[g]) / g.x.Rows()
 	}
 	for range batches {
@@ -83,7 +80,7 @@ func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error
 			return errForgotten
 		}
 	}
-	if !bytes.Equal(t.env.Save(nil), state[statePrefix+"environment"]) {
+	if !bytes.Equal(t.env.Save(nil), state[statePrefix+"environment"].Data) {
 		return errForgotten
 	}
 	return nil

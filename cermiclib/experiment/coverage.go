@@ -163,9 +163,7 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 	if err != nil {
 		return nil, e.unsaved(id, st, err)
 	}
-	shared := e.Task.Shared()
-	shared.NumEnvs = 1
-	env, err := e.Task.WithShared(shared).Build(e.Seed, 1)
+	env, err := e.withCopies(1).Task.Build(e.Seed, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -174,10 +172,7 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 	if err := envs.Err(env); err != nil {
 		return nil, err
 	}
-	v, byName := newCoverage(env, 1), map[string]safetensors.Tensor{}
-	for _, x := range saved.Tensors {
-		byName[x.Name] = x
-	}
+	v, byName := newCoverage(env, 1), named(saved.Tensors)
 	if _, counted := byName[statePrefix+visitsTensor]; v == nil || !counted {
 		return nil, fmt.Errorf("run %s on %s has no count of visits", id, e.Task.Kind())
 	}

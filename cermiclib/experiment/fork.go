@@ -257,10 +257,7 @@ func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 		return c, err
 	}
 	isWeight := func(x safetensors.Tensor) bool { return strings.HasPrefix(x.Name, weightsPrefix+"/") }
-	given := map[string]safetensors.Tensor{}
-	for _, x := range c.Tensors {
-		given[x.Name] = x
-	}
+	given := named(c.Tensors)
 	out := slices.DeleteFunc(slices.Clone(c.Tensors), isWeight)
 	for _, x := range own.Tensors {
 		if !isWeight(x) {

@@ -27,7 +27,6 @@ type Pretraining struct {
 	Frames int           `json:"frames" range:"1..100000000"`  // of random play
 	Epochs int           `json:"epochs" range:"1..10000"`      // at most
 	Seed   uint64        `json:"seed"`                         //
-	Target string        `json:"node_target,omitzero"`         // what the weights learn to tell of peers; see memory.Pretraining
 	Peers  bool          `json:"peer_channels,omitzero"`       // the memory reads channels of peers, as the module does
 	Stages int           `json:"stages,omitzero" range:"0..2"` // with an optimiser of its own each; 0: a single stage, or of an earlier program, which shared one
 }
@@ -115,7 +114,7 @@ func (p Pretraining) Run(ctx context.Context, st *results.Store, watch func(stag
 		return nil, err
 	}
 	training := memory.DefaultPretraining(backend)
-	training.Frames, training.Epochs, training.Seed, training.Target, training.Peers, training.Watch = p.Frames, p.Epochs, p.Seed, p.Target, p.Peers, watch
+	training.Frames, training.Epochs, training.Seed, training.Peers, training.Watch = p.Frames, p.Epochs, p.Seed, p.Peers, watch
 	weights, q, err := training.Run(ctx, p.Memory, env)
 	if err != nil {
 		return nil, err

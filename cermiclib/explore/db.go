@@ -28,9 +28,9 @@ import (
 // where db_feat and db_latent are 64, the sizes of CERMIC: this is that module without context and chance constraints.
 // Reconstructed: the encoder for vectors, the sharing among agents, the parametrisation of σ_G as exp of a clamped number.
 type DB struct {
-	Feat      int     `json:"db_feat" range:"1..8192" size:"width" help:"length of the observation embedding s; the authors: 512"`
-	Latent    int     `json:"db_latent" range:"1..8192" size:"width" help:"length of the code z; the authors: 128"`
-	Hidden    int     `json:"db_hidden" range:"2..8192" size:"width" help:"width of the transition network and the heads; the authors: 256"`
+	Feat      int     `json:"db_feat" range:"1..8192" help:"length of the observation embedding s; the authors: 512"`
+	Latent    int     `json:"db_latent" range:"1..8192" help:"length of the code z; the authors: 128"`
+	Hidden    int     `json:"db_hidden" range:"2..8192" help:"width of the transition network and the heads; the authors: 256"`
 	FeatNorm  bool    `json:"enc_ln" help:"s has mean 0 and variance 1 over its components, as in CERMIC"`
 	Sqrt      bool    `json:"db_sqrt" help:"the bonus is the root of the KL divergence, as in the article; the authors' code: no root"`
 	WeightKL  float64 `json:"db_kl" range:"0.." help:"weight of the KL loss; the authors: 0.1, or 0.001"`
@@ -38,7 +38,7 @@ type DB struct {
 	WeightNCE float64 `json:"db_nce" range:"0.." help:"weight of the contrastive loss; the authors: 0.01, or 0.1"`
 	Momentum  float64 `json:"db_tau_epoch" range:"0..1" help:"share, by which the EMA copies follow after each epoch; the authors: 0.001"`
 	Epochs    int     `json:"db_epochs" range:"1..10000" help:"epochs over a rollout batch; the authors: 3"`
-	Minibatch int     `json:"db_minibatch" range:"2..100000000" size:"rows" help:"agent steps per gradient step; each is a negative of the others"`
+	Minibatch int     `json:"db_minibatch" range:"2..100000000" help:"agent steps per gradient step; each is a negative of the others"`
 	ExtCoef   float64 `json:"ext_coef" range:"0.." help:"weight of the extrinsic reward; the authors: 0"`
 	Bonus             // normalisation and weight of r; the authors': NativeDB
 	nn.Adam           // the authors': lr 1e-4, clip 50

@@ -13,8 +13,7 @@ import (
 //
 //	r_i = 1 − exp( − mean_d KL_d[ p_G(z|s,a) ‖ p_L(z|s,a_{−i}) ] )
 //
-// An exploration policy π^x(a|o_i, s) and its value V^x(o_i, s) learn from it; the learner's reward stays as it is, unless ices_step_penalty
-// makes every step cost something:
+// An exploration policy π^x(a|o_i, s) and its value V^x(o_i, s) learn from it; the learner's reward stays as it is:
 //
 //	L_π = −(r_i − V^x)·log π^x(a_i) − c_ent·H(π^x)        L_V = (r_i − V^x)²
 //
@@ -30,14 +29,13 @@ type ICES struct {
 	RatioFrames int     `json:"int_ratio_frames" range:"1..1000000000000" help:"frames over which that share falls linearly"`
 	Entropy     float64 `json:"ices_ent" range:"0.." help:"c_ent, weight of the exploration policy's entropy; the authors: 0.001 to 0.5"`
 	Steps       int     `json:"ices_steps" range:"1..1000000" help:"gradient steps after a rollout batch; the authors: as many as the learner"`
-	Batch       int     `json:"ices_batch" range:"1..100000000" size:"rows" help:"frames per gradient step"`
+	Batch       int     `json:"ices_batch" range:"1..100000000" help:"frames per gradient step"`
 	Embed       int     `json:"ices_embed" range:"1..8192" help:"length of an action's embedding; the authors: 4"`
-	Latent      int     `json:"ices_latent" range:"1..8192" size:"width" help:"length of the code z; the authors: 16"`
-	Hidden      []int   `json:"ices_hidden" range:"1..8192" size:"width" help:"widths of the world models' layers; the authors: 64, 64"`
-	PolicyWidth []int   `json:"ices_policy_hidden" range:"1..8192" size:"width" help:"widths of the layers of the exploration policy π^x and its value V^x"`
+	Latent      int     `json:"ices_latent" range:"1..8192" help:"length of the code z; the authors: 16"`
+	Hidden      []int   `json:"ices_hidden" range:"1..8192" help:"widths of the world models' layers; the authors: 64, 64"`
+	PolicyWidth []int   `json:"ices_policy_hidden" range:"1..8192" help:"widths of the layers of the exploration policy π^x and its value V^x"`
 	DeltaClip   float64 `json:"ices_delta_clip" range:"(0..)" help:"bound of the standardised change of state, the world models' target"`
 	Log2        bool    `json:"ices_log2" help:"the divergence uses log₂ of the ratio of standard deviations, as the authors' code does; else ln"`
-	StepPenalty float64 `json:"ices_step_penalty,omitzero" range:"0.." help:"penalty subtracted from the learner's reward in every step; the authors, for StarCraft: 0.02"`
 	ModelLR     float64 `json:"ices_model_lr" range:"(0..)" help:"step size of the world models' optimiser; the authors: 1e-4"`
 	CodeClamp   float64 `json:"ices_code_clamp" range:"(0..)" help:"bound of each element of the codes' gradient; the authors: 0.1"`
 	BaseClip    float64 `json:"ices_prediction_clip" range:"(0..)" help:"largest gradient norm of the first predictions, over both world models; the authors: 10 each"`

@@ -38,17 +38,17 @@ type MACE struct {
 	Reduce          bool    `json:"hdd_reduce" help:"the hindsight model conditions on the sum of all peers' z; else on each z alone"`
 	RatioClip       float64 `json:"hdd_logratio_clip" range:"0..50" help:"bound of |log h/π| in the influence term"`
 	HindsightBase   string  `json:"hdd_base" oneof:"policy,none" help:"initial hindsight model h; policy: the policy, none: random weights, as the authors"`
-	HindsightHidden []int   `json:"hdd_hidden" range:"1..8192" size:"width" help:"widths of the hindsight model's layers; the authors: 64"`
+	HindsightHidden []int   `json:"hdd_hidden" range:"1..8192" help:"widths of the hindsight model's layers; the authors: 64"`
 	HindsightBuffer int     `json:"hdd_buffer" range:"1..10000" help:"number of recent rollout batches that train the hindsight model; the authors: about ten"`
 	HindsightFrames int     `json:"hdd_frames" range:"1..100000000" help:"most frames in the hindsight buffer, an equal part of each batch; the authors: 100,000"`
 	HindsightSteps  int     `json:"hdd_steps" range:"1..1000000" help:"least gradient steps of the hindsight model per rollout batch; never fewer than the policy's"`
-	NoveltyWidth    int     `json:"rnd_hidden" range:"1..8192" size:"width" help:"width of the novelty networks' layers; the authors: 64"`
+	NoveltyWidth    int     `json:"rnd_hidden" range:"1..8192" help:"width of the novelty networks' layers; the authors: 64"`
 	NoveltyLayers   int     `json:"rnd_layers" range:"1..64" help:"hidden layers of the novelty target; the predictor has two more; the authors: 2"`
 	NoveltyOut      int     `json:"rnd_out" range:"1..8192" help:"number of compared outputs of the novelty networks; the authors: 32"`
 	NoveltyEpochs   int     `json:"rnd_epochs" range:"1..10000" help:"epochs of the novelty predictor over a rollout batch; the authors: 10"`
 	NoveltyKeep     float64 `json:"rnd_keep" range:"0..1" help:"share, of frames that an epoch trains on; smaller values keep novelty longer"`
 	NoveltyNorm     bool    `json:"use_novel_normalization" help:"novelty u is divided by its running standard deviation; the authors: off"`
-	Minibatch       int     `json:"mace_minibatch" range:"1..100000000" size:"rows" help:"frames per gradient step of both models"`
+	Minibatch       int     `json:"mace_minibatch" range:"1..100000000" help:"frames per gradient step of both models"`
 	Bonus                   // normalisation and weight of the whole
 	nn.Adam                 // of both kinds of networks; the authors': lr 3e-4
 }

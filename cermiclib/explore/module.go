@@ -29,25 +29,14 @@ type Module interface {
 	Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
 }
 
-// Requirements are what a module needs of a run.
+// Requirements are a module's needs of a run.
 type Requirements struct {
-	Labels  bool // rollouts hold the simulator's detector labels
-	Context int  // F, length of the context that it gives each actor, as a ContextProvider; 0: it gives none
+	Labels bool // rollouts hold the simulator's detector labels
 }
 
-// Requirer is a Config whose module has Requirements. They are known before anything is built: the actor's networks depend on them.
+// Requirer is a Config whose module has Requirements.
 type Requirer interface {
 	Requires(b *nn.Build) (Requirements, error)
-}
-
-// ContextProvider is a Module that gives every actor a context beside its observation, made of that agent's own past and of nothing else:
-// execution stays without communication, and actors get it in evaluation, too.
-type ContextProvider interface {
-	// ContextFor writes what the agents are given before they act into dst [E,N,F]. It is called at every step, in time order; isFirst [E]
-	// is 1 where an episode begins.
-	ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error
-	// WithFreshState calls f, which plays other episodes from their start, and then goes on as if it had not.
-	WithFreshState(f func() error) error
 }
 
 // Inspector is a Module that shows what it makes of agent steps without learning of them: to plots of an episode and to measurements of a

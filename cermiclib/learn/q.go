@@ -42,7 +42,7 @@ type Q struct {
 	Mixer              MixerConfig `json:"mixer" help:"mixer that combines the agents' utilities into Q_tot"`
 	Frames             int         `json:"offpolicy_frames_per_batch" range:"1..100000000" help:"frames of a rollout batch; the paper's on-policy value: 36000, BenchMARL: 6000"`
 	Steps              int         `json:"optimizer_steps_per_collection" range:"1..1000000" help:"gradient steps after each rollout batch; the paper: 1800"`
-	Batch              int         `json:"train_batch_size" range:"1..100000000" size:"rows" help:"frames of a gradient step; the paper: 1024"`
+	Batch              int         `json:"train_batch_size" range:"1..100000000" help:"frames of a gradient step; the paper: 1024"`
 	Replay             int         `json:"replay_buffer_size" range:"1..1000000000" help:"capacity of the replay buffer, in frames; the paper: 1500000"`
 	ReplayGB           float64     `json:"replay_memory_gb" range:"(0..)" help:"largest memory of the replay buffer, in GB"`
 	Discount           float64     `json:"discount" range:"0..1" help:"discount factor γ; the paper: 0.99"`
@@ -138,8 +138,6 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	case s.Act.Choices == 0:
 		return nil, fmt.Errorf("%s chooses among finitely many actions, those of %s are continuous: set task.discrete=product9, or choose another learner",
 			c.Label(), s.Name)
-	case b.Context > 0:
-		return nil, fmt.Errorf("%s has no actor that could receive a context: set explore.actor_uses_context=false, or learner=mappo", c.Label())
 	case c.Frames%s.NumEnvs != 0:
 		return nil, fmt.Errorf("learner.offpolicy_frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.NumEnvs)
 	}

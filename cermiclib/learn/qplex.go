@@ -27,7 +27,7 @@ import (
 // queries share a hidden layer.
 type QPLEX struct {
 	Head      string  `json:"qplex_head" oneof:"dueling,qatten" help:"network of the weights w and biases b; dueling: as in QPLEX"`
-	Hidden    int     `json:"hypernet_hidden" range:"1..8192" size:"width" help:"width of the hidden layers; the authors: 64"`
+	Hidden    int     `json:"hypernet_hidden" range:"1..8192" help:"width of the hidden layers; the authors: 64"`
 	Heads     int     `json:"adv_heads" range:"1..256" help:"number K of attention heads of the advantage part; the authors: 4, or 10 in toy games"`
 	AdvLayers int     `json:"adv_layers" range:"1..64" help:"layers of the advantage networks; the authors: 1, or 3 in their toy games"`
 	Attention int     `json:"qatten_heads" range:"1..256" help:"attention heads, with qplex_head=qatten; the authors: 4"`

@@ -10,8 +10,6 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
-	"cermic/cermiclib/policy"
-	"cermic/envs"
 	"cermic/envs/conf"
 )
 
@@ -30,22 +28,17 @@ import (
 // the one seed is learned, from N(0,1).
 //
 // Source: the description of the authors' code (funny-rl/SPECTra). Reconstructed: the row of an agent is its observation, as tasks
-// here have no state by unit; for the same reason there are no rows of enemies, and neither last action nor time in the rows. Where an
-// observation has a part for each peer, so has its row: mixing_rows=own leaves all entities out of it, and then no weight depends
-// on how many agents there are.
+// here have no state by unit; for the same reason there are no rows of enemies, and neither last action nor time in the rows.
+// Where an observation has a part for each peer, the first layer's width depends on the number of agents.
 type SPECTra struct {
-	Embed int    `json:"mixing_embed_dim" range:"1..8192" size:"width" help:"length of rows and tokens; the authors: 32"`
-	Heads int    `json:"mixing_heads" range:"1..256" help:"attention heads of the mixer; the authors: 4"`
-	Rows  string `json:"mixing_rows,omitzero" oneof:",own" help:"row of an agent; empty: its whole observation, own: the part about itself"`
+	Embed int `json:"mixing_embed_dim" range:"1..8192" help:"length of rows and tokens; the authors: 32"`
+	Heads int `json:"mixing_heads" range:"1..256" help:"attention heads of the mixer; the authors: 4"`
 
 	Revision int `json:"revision" help:"version of this component; results of different versions do not compare"`
 }
 
 // spectraRevision is 2 since tokens are projected before they are multiplied.
 const spectraRevision = 2
-
-// OwnRows is the other value of mixing_rows.
-const OwnRows = "own"
 
 var _ MixerConfig = SPECTra{}
 
@@ -86,24 +79,17 @@ func (c Q) WithNativeSPECTra() Q {
 }
 
 // Build checks the settings; the weights are made when a graph first uses them.
-func (c SPECTra) Build(b *nn.Build) (Mixer, error) { return spectra{c, b.Spec}, c.Validate() }
+func (c SPECTra) Build(*nn.Build) (Mixer, error) { return spectra{c}, c.Validate() }
 
-type spectra struct {
-	SPECTra
-	spec *envs.Spec
-}
+type spectra struct{ SPECTra }
 
 // Cost is none.
 func (spectra) Cost(*model.Scope, QIn) *Node { return nil }
 
 // Mix returns Q_tot [B] from utilities [B,N] and observations [B,N,O].
 func (m spectra) Mix(sc *model.Scope, in QIn) *Node {
-	rows := in.Obs
-	if m.Rows == OwnRows && m.spec.CellLen() == 0 { // features of cells are about no entity
-		rows = policy.OwnNumbers(m.spec, rows)
-	}
-	w1, b1 := m.hyper(sc.At("first"), rows)
-	w2, b2 := m.hyper(sc.At("second"), rows)
+	w1, b1 := m.hyper(sc.At("first"), in.Obs)
+	w2, b2 := m.hyper(sc.At("second"), in.Obs)
 	hidden := nn.ELU(Add(times(in.Chosen, Abs(w1)), b1))
 	return ReduceSum(Add(times(hidden, Abs(w2)), b2), -1)
 }

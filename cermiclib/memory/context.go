@@ -32,18 +32,11 @@ func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 	obs, seen, own, pick := in[0], in[1], in[2], in[3]
 	moments, chunks := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
 	e := Transpose(m.encode(sc, Reshape(obs, moments*chunks, m.obs)), 0, 1)
-	candidates := func(e *Node, moments int) *Node { // [D,moments·C] to [Z,N,moments,C]
-		return Reshape(m.nodes(sc.At("node"), e, m.everywhere(own, moments)), m.Node, m.agents, moments, chunks)
-	}
 	w := window{
-		embedding: m.graphs(Reshape(e, m.Embed, moments, chunks)),
-		seen:      seen,
-		own:       m.everywhere(own, m.Chunk+1),
-	}
-	if w.candidates = candidates(e, moments); m.History == HistoryCached {
-		history := in[len(in)-1]
-		all := history.Shape().Dimensions[0]
-		w.present, w.candidates = w.candidates, candidates(Transpose(Reshape(history, all*chunks, m.Embed), 0, 1), all)
+		candidates: Reshape(m.nodes(sc.At("node"), e, m.everywhere(own, moments)), m.Node, m.agents, moments, chunks),
+		embedding:  m.graphs(Reshape(e, m.Embed, moments, chunks)),
+		seen:       seen,
+		own:        m.everywhere(own, m.Chunk+1),
 	}
 	f := TransposeAllDims(Reshape(m.feature(sc, w), m.Width, m.Chunk+1, chunks), 2, 1, 0) // [C,G,F]
 	of := func(first int) *Node {                                                         // the graph of each step, counted from the first one
@@ -58,7 +51,6 @@ func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 // window is what the chunks of a minibatch are computed from.
 type window struct {
 	candidates *Node // [Z,N,M,C] z_{i→j} of every slot j at every moment
-	present    *Node // [Z,N,G,C] those of the graphs' own moments where mem_history=cached has candidates from older weights; else nil
 	embedding  *Node // [D,G·C] of the moments at which graphs were made
 	seen       *Node // [Q+1,N,G,C] 1 where a slot was refreshed, by age: at the graph's own moment, at the one before, ...
 	own        *Node // [N,G·C] one-hot of the observer
@@ -181,22 +173,10 @@ func (m *graphMemory) recall(sc *model.Scope, w window) *Node {
 	heads, d, n, moments, c := m.Heads, m.Node/m.Heads, m.agents, dims[2], dims[3]
 	graphs := m.Chunk + 1
 	now := m.graphs(w.candidates)
-	if w.present != nil {
-		now = m.graphs(w.present)
-	}
 	query := Reshape(project(sc, "query", now, m.Node), heads, d, n, graphs, c)
 	split := func(name string) func(age int) *Node { // of the candidates of that age
-		then := Reshape(project(sc, name, w.candidates, m.Node), heads, d, n, moments, c)
-		present := then
-		if w.present != nil {
-			present = Reshape(project(sc, name, now, m.Node), heads, d, n, graphs, c)
-		}
-		return func(age int) *Node {
-			if age == 0 && w.present != nil {
-				return present
-			}
-			return SliceAxis(then, 3, AxisRange(m.Queue-age, m.Queue-age+graphs))
-		}
+		all := Reshape(project(sc, name, w.candidates, m.Node), heads, d, n, moments, c)
+		return func(age int) *Node { return SliceAxis(all, 3, AxisRange(m.Queue-age, m.Queue-age+graphs)) }
 	}
 	keys, values := split("key"), split("value")
 	ages := Reshape(nn.Weight(sc, query, "age", nn.FanIn(m.Node), m.Node, m.Queue), heads, d, m.Queue, 1, 1)

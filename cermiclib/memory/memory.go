@@ -75,16 +75,5 @@ type Config interface {
 	Build(b *nn.Build) (Memory, error)
 }
 
-// Chunked is a Config whose memory is trained on several steps at once, and has the same weights with chunks of single steps.
-type Chunked interface{ OneStep() Config }
-
-// OneStep is a memory with c's weights whose chunks are single steps.
-func OneStep(c Config) Config {
-	if chunked, ok := c.(Chunked); ok {
-		return chunked.OneStep()
-	}
-	return c
-}
-
 // Register makes a memory known by its Kind.
 func Register(proto Config) { conf.Register(proto) }

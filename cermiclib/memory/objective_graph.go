@@ -97,12 +97,8 @@ func offsetLoss(offset *Node, in []*Node) *Node {
 	return ReduceSum(Mul(ReduceSum(Square(Sub(offset, in[inOffset])), 0), sight), 0)
 }
 
-// targets are s_j [N·B,D] of every agent, of what the input for targets [N,B,·] holds.
-func (x *play) targets(store *model.Store, in *Node, width int) *Node {
-	d := in.Shape().Dimensions
-	in = Reshape(in, d[0]*d[1], d[2])
-	if x.truth != nil {
-		return in
-	}
-	return nn.Encode(store.Scope("/pretrain/target"), x.Spec, in, width, true)
+// targets are s_j [N·B,D] of every agent: random encodings of the observations [N,B,I].
+func (x *play) targets(store *model.Store, obs *Node, width int) *Node {
+	obs = Reshape(obs, -1, x.Spec.InLen())
+	return nn.Encode(store.Scope("/pretrain/target"), x.Spec, obs, width, true)
 }

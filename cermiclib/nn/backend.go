@@ -110,9 +110,6 @@ func open(config string) (b Backend, err error) {
 		}
 	}()
 	path, _, _ := strings.Cut(strings.TrimPrefix(config, "xla:"), ",")
-	if real, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(path, "/proc/self/fd/") {
-		path = real
-	}
 	switch name := label(config); {
 	case strings.HasPrefix(name, "xla:"+cuda):
 		helpCUDA(path)

@@ -90,11 +90,7 @@ func NewProgram(b *Build, name string, inputs []Input, fn graphFunc) (*Program, 
 // compile builds fn for inputs of the declared shapes.
 func compile(backend compute.Backend, store *model.Store, name string, declared []shapes.Shape, fn graphFunc) (
 	*model.Exec, error) {
-	exec, err := model.NewExec(backend, store, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		stores.Store(in[0].Graph(), store)
-		defer stores.Delete(in[0].Graph())
-		return fn(sc, in)
-	})
+	exec, err := model.NewExec(backend, store, fn)
 	if err != nil {
 		return nil, err
 	}

@@ -45,10 +45,10 @@ type CPM struct {
 	PeerInput string  `json:"cpm_peer_input" oneof:"self_pred,true_prev" help:"input about a peer; self_pred: the agent's prediction, true_prev: the peer's last policy"`
 	Label     string  `json:"cpm_label" oneof:"soft,argmax" help:"target of the peer predictor; soft: action distributions, argmax: likeliest actions"`
 	Share     bool    `json:"cpm_share_predictor" help:"one predictor network for all pairs of agents; else one per pair, as the authors"`
-	Hidden    int     `json:"cpm_hidden" range:"1..8192" size:"width" help:"width of the hidden layers; the authors: 128"`
-	Latent    int     `json:"cpm_latent" range:"1..8192" size:"width" help:"length of the codes m, ξ and g; the authors: 20"`
+	Hidden    int     `json:"cpm_hidden" range:"1..8192" help:"width of the hidden layers; the authors: 128"`
+	Latent    int     `json:"cpm_latent" range:"1..8192" help:"length of the codes m, ξ and g; the authors: 20"`
 	Epochs    int     `json:"cpm_pred_epochs" range:"1..10000" help:"epochs of the predictor over a rollout batch"`
-	Minibatch int     `json:"cpm_pred_minibatch" range:"1..100000000" size:"rows" help:"frames of a gradient step of the predictor"`
+	Minibatch int     `json:"cpm_pred_minibatch" range:"1..100000000" help:"frames of a gradient step of the predictor"`
 	LR        float64 `json:"cpm_pred_lr" range:"(0..)" help:"Adam's step size for the predictor; the authors: 0.01"`
 	Clip      float64 `json:"cpm_pred_clip" range:"(0..)" help:"largest global norm of the predictor's gradient; the authors: 5"`
 	Lag       int     `json:"cpm_lag_frames" range:"0..1000000000000" help:"lag in frames of the predictor used for acting; the authors: 0"`
@@ -125,9 +125,6 @@ func (c CPM) Build(b *nn.Build) (Policy, error) {
 	}
 	if b.Spec.Agents < 2 {
 		return nil, fmt.Errorf("policy cpm predicts peers, %s has a single agent: choose another policy", b.Spec.Name)
-	}
-	if err := refuseContext(b, c); err != nil {
-		return nil, err
 	}
 	core, err := c.Core.Build(b)
 	if err != nil {

@@ -62,9 +62,18 @@ func (p *cpm) predict(sc *model.Scope, obs, last *Node) *Node {
 // and the agent's one-hot beside what it sees.
 func (p *cpm) observers(obs *Node) *Node {
 	if p.Share {
-		return InsertAxes(rows(OneHotID.append(obs)), 0)
+		return InsertAxes(rows(withIndex(obs)), 0)
 	}
 	return Transpose(obs, 0, 1)
+}
+
+// withIndex appends each agent's one-hot index: obs [...,N,O] to [...,N,O+N].
+func withIndex(obs *Node) *Node {
+	d := obs.Shape().Clone().Dimensions
+	n := d[len(d)-2]
+	d[len(d)-1] = n
+	who := BroadcastToDims(ExpandLeftToRank(DiagonalWithValue(ScalarOne(obs.Graph(), obs.DType()), n), len(d)), d...)
+	return Concatenate([]*Node{obs, who}, -1)
 }
 
 // pairs arranges the peers' vectors [B,N,J·P] likewise, a group for each pair.

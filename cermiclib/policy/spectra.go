@@ -28,7 +28,7 @@ import (
 // no entity are the agent's own. LayerNorm has no gain and bias, which the linear map after it makes redundant. With a mixer of
 // the same kind it is QMIX-SPECTra.
 type SPECTra struct {
-	Width int    `json:"spectra_width" range:"1..8192" size:"width" help:"width of embeddings and hidden state; the authors: 64"`
+	Width int    `json:"spectra_width" range:"1..8192" help:"width of embeddings and hidden state; the authors: 64"`
 	Heads int    `json:"spectra_heads" range:"1..256" help:"attention heads; the authors: 4"`
 	Mask  bool   `json:"spectra_mask" help:"entities with an all-zero row are not attended to; the authors attend to all"`
 	Core  string `json:"core" oneof:"gru,mlp" help:"recurrent part; gru: as the authors, mlp: one hidden layer with ReLU instead"`
@@ -75,9 +75,6 @@ func (c SPECTra) Validate() error {
 // Build reads the task's entities; the weights are made when a graph first uses them.
 func (c SPECTra) Build(b *nn.Build) (Policy, error) {
 	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	if err := refuseContext(b, c); err != nil {
 		return nil, err
 	}
 	p := spectra{SPECTra: c, spec: b.Spec, entities: splitEntities(b.Spec), choices: b.Spec.Act.Choices, targets: b.Spec.Act.Targets}

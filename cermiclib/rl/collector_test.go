@@ -14,7 +14,7 @@ import (
 
 // Two rollouts, together longer than an episode: what is seen and done, and where episodes begin and end.
 func TestACollectorPlaysOnFromRolloutToRollout(t *testing.T) {
-	env, err := libtest.Rooms{Common: envs.Common{NumEnvs: 2, Reward: envs.Sparse}}.Build(1, 1)
+	env, err := libtest.DefaultIdentity().Build(1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Obs is what a policy may look at in one step: row (c, i) belongs to agent i of environment c. A decentralised policy uses
-// Obs, Mask, Hidden and Context only; State is for critics.
+// Obs, Mask and Hidden only; State is for critics.
 type Obs struct {
 	Obs    []float32 // [E,N,O]; [E,N,X] beside cells
 	Cells  []uint16  // [E,N,H,W]; nil for vector observations
@@ -19,8 +19,6 @@ type Obs struct {
 	Mask   []uint8   // [E,N,K]; nil when every action is allowed
 	Alive  []uint8   // [E,N]
 	Hidden []float32 // [E,N,C] policy state before this step, zeroed by the caller where an episode starts
-
-	Context []float32 // [E,N,F] what an explorer tells each actor of that agent's own past; nil for nothing
 
 	Visible []uint8   // [E,N,P] detector labels as in envs.Step, for explorers alone
 	RelPos  []float32 // [E,N,P,2] likewise
@@ -48,7 +46,6 @@ type Rollout struct {
 	Terminated, Truncated []uint8      // [T,E]
 	IsFirst               []uint8      // [T,E] 1 where row t is the first of an episode
 	Hidden                []float32    // [T,E,N,C] policy state before each action; zero where an episode starts
-	Context               []float32    // [T,E,N,F] as in Obs; nil unless KeepContext was called
 	Visible               []uint8      // [T+1,E,N,P] detector labels as in envs.Step; nil unless KeepLabels was called
 	RelPos                []float32    // [T+1,E,N,P,2] likewise; neither is ever shown to a policy
 	Visits                []float32    // [T,E,N] how often the task has been where each agent step was, this one included; nil where it cannot count
@@ -116,9 +113,6 @@ func (x *Rollout) KeepLabels() {
 	x.Visible = make([]uint8, (x.T+1)*x.E*x.N*x.Spec.Peers())
 	x.RelPos = make([]float32, 2*len(x.Visible))
 }
-
-// KeepContext makes room for what an explorer tells actors, width numbers each.
-func (x *Rollout) KeepContext(width int) { x.Context = make([]float32, x.Rows()*width) }
 
 // Clear forgets the last observations of the previous rollout batch and all that an explorer has made of the reward.
 func (x *Rollout) Clear() {
