@@ -13,11 +13,8 @@ import (
 	"cermic/envs"
 )
 
-// What a critic looks at.
-const (
-	CentralCritic = ""    // the state, or what all agents see: one V(s) for all agents
-	OwnCritic     = "own" // each agent's observation: V(o_i), as independent learners have it
-)
+// OwnCritic is the critic of independent learners, V(o_i) of each agent's observation; else it is V(s) for all agents.
+const OwnCritic = "own"
 
 // critic estimates values in blocks of one shape. A frame has one value, or one for each agent.
 //

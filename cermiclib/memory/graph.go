@@ -226,9 +226,6 @@ func (m *graphMemory) gatherLabels(p *nn.Program, first int, x *rl.Rollout, rows
 	})
 }
 
-// Detected returns whom each agent step of the rollout last watched detects.
-func (m *graphMemory) Detected() []uint64 { return m.seen }
-
 // Watch notes whom each agent detects at each step of x, with the weights as they are, and where its graph advances.
 func (m *graphMemory) Watch(x *rl.Rollout) error {
 	if m.scope == "" {

@@ -40,8 +40,6 @@ type Watcher interface {
 // Detecting is implemented by memories that tell which other agents are in sight.
 type Detecting interface {
 	Watcher
-	// Detected returns [T,E,N] of the rollout last watched: bit j is set where an agent step detects agent j.
-	Detected() []uint64
 	// Inspect returns the graph of every agent step of x, a rollout batch that begins with an episode. What the memory carried from
 	// the rollout batch before is lost.
 	Inspect(x *rl.Rollout) ([]results.Graph, error)

@@ -281,26 +281,3 @@ func (r *Run) Close() error {
 	r.lock, r.resume = nil, nil
 	return err
 }
-
-// Delete removes the run called id from the store's folder, with its weights. It keeps a run in training, with an error
-// that names the training process and wraps ErrBusy. For a run that is not in the folder the error wraps
-// fs.ErrNotExist. Committed records stay.
-func (s *Store) Delete(id string) error {
-	if err := checkID(id); err != nil {
-		return err
-	}
-	dir := filepath.Join(s.dir, id)
-	if _, err := os.Stat(dir); err != nil {
-		return fmt.Errorf("no run %s in %s: %w", id, s.dir, fs.ErrNotExist)
-	}
-	l, err := acquire(context.Background(), dir, false, s.Note)
-	if err != nil {
-		return err
-	}
-	defer l.Unlock()
-	// The record goes first, so that an interrupted deletion leaves no result that looks whole.
-	if err := os.Remove(filepath.Join(dir, recordFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return os.RemoveAll(dir)
-}

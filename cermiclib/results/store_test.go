@@ -410,34 +410,6 @@ func TestFilesOfTheStoreHideCommittedOnes(t *testing.T) {
 	}
 }
 
-func TestARunIsDeletedUnlessSomebodyTrainsIt(t *testing.T) {
-	dir := t.TempDir()
-	s := openTest(t, dir)
-	r := claimTest(t, s)
-	if err := s.Delete(testID); !errors.Is(err, ErrBusy) {
-		t.Errorf("a run in training: %v, want ErrBusy", err)
-	}
-	if err := r.AppendEval(Eval{Frames: 10, Scores: []float64{1}}); err != nil {
-		t.Errorf("the trainer is disturbed: %v", err)
-	}
-	if err := errors.Join(r.Finish(Host{}), r.Close(), s.Delete(testID)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, testID)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("its folder: %v", err)
-	}
-	if err := s.Delete(testID); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a second time: %v, want that there is none", err)
-	}
-	if err := s.Delete("../" + testID); err == nil {
-		t.Error("a path is deleted")
-	}
-	again := claimTest(t, s) // and can be trained anew
-	if again.Complete() || again.Close() != nil {
-		t.Error("it cannot be claimed again")
-	}
-}
-
 func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
 	dir := t.TempDir()
 	r := &Record{ID: testID, Task: "vmas/balance", Method: "mappo", Budget: "short", Seed: 1, Complete: true, Frames: 600}
