@@ -11,8 +11,8 @@ import (
 	"cermic/envs"
 )
 
-// Episode plays the first episode of an evaluation that is not aborted, with the last saved weights of e's run. It returns
-// the scenes, one a step and the reset first, and the score. The run may be partial; it is not changed.
+// Episode plays the first episode of an evaluation that is not aborted, with the last saved weights of e's run. It
+// returns the scenes, one a step and the reset first, and the score. The run may be partial; it is not changed.
 func Episode(ctx context.Context, e Config, st *results.Store) ([]envs.Scene, *results.Eval, error) {
 	backend, err := nn.Open()
 	if err != nil {
@@ -56,8 +56,8 @@ func (t *trainer) filmed(ctx context.Context) ([]envs.Scene, *results.Eval, erro
 	return scenes, eval, err
 }
 
-// Evaluate plays the evaluation of the experiment as with the last saved weights of e's run: its own evaluation, with more
-// episodes, sampled actions or another score of the task. The run may be partial; it is not changed.
+// Evaluate plays the evaluation of the experiment as with the last saved weights of e's run: its own evaluation, with
+// more episodes, sampled actions or another score of the task. The run may be partial; it is not changed.
 func Evaluate(ctx context.Context, e, as Config, st *results.Store) (*results.Eval, error) {
 	backend, err := nn.Open()
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 // watcher sees every step of an evaluation's environments, after reset (t = 0) and after each action, which seats hold.
 type watcher func(t int, env envs.Env, s *envs.Step, seats []seat)
 
-// evaluate plays episodes in fresh environments, explorer off, greedily or as the budget says. Score is the benchmark's own
-// metric over its own horizon; the sparse return runs on to the horizon of the reward that was trained on. Aborted episodes
-// do not count: others replace them, unless more are aborted than are wanted.
+// evaluate plays episodes in fresh environments, explorer off, greedily or as the budget says. Score is the
+// benchmark's own metric over its own horizon; the sparse return runs on to the horizon of the reward that was
+// trained on. Aborted episodes do not count: others replace them, unless more are aborted than are wanted.
 func (t *trainer) evaluate(ctx context.Context, watch watcher) (*results.Eval, error) {
 	out, begun, want := &results.Eval{Frames: t.frames}, 0, t.exp.Budget.EvalEpisodes
 	for round := uint64(0); len(out.Scores) < want; round++ {
@@ -49,8 +49,8 @@ func (t *trainer) evaluate(ctx context.Context, watch watcher) (*results.Eval, e
 	return out, nil
 }
 
-// play runs one episode in every environment of env until the wanted ones, those of the first environments, are over. It
-// appends the ones that were not aborted to out.
+// play runs one episode in every environment of env until the wanted ones, those of the first environments, are over.
+// It appends the ones that were not aborted to out.
 func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *results.Eval, watch watcher) error {
 	s := env.Spec()
 	step, act := newBuffers(env)
@@ -181,7 +181,8 @@ func (p *seat) earn(k, horizon int, step *envs.Step, over []bool) {
 	}
 }
 
-// seedEvaluation names the streams of a round of an evaluation, one an agent. Those of training are named anew before each rollout batch.
+// seedEvaluation names the streams of a round of an evaluation, one an agent. Those of training are named anew before
+// each rollout batch.
 func (t *trainer) seedEvaluation(round uint64, copies int) {
 	for _, g := range t.groups {
 		for row := range g.streams[:copies*g.spec.Agents] {

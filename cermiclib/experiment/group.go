@@ -14,8 +14,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// group are agents that are trained together: one learner, one explorer with its memory, one rollout, one set of variables. Groups of
-// one task share the environment and nothing else (BenchMARL's groups).
+// group are agents that are trained together: one learner, one explorer with its memory, one rollout, one set of
+// variables. Groups of one task share the environment and nothing else (BenchMARL's groups).
 type group struct {
 	view      *envs.View
 	spec      *envs.Spec // of the view
@@ -197,7 +197,8 @@ func (g *group) keep(k int) {
 	}
 }
 
-// end keeps the true last observation of environment c, whose episode ended with step k, and forgets the rest of the episode.
+// end keeps the true last observation of environment c, whose episode ended with step k, and forgets the rest of the
+// episode.
 func (g *group) end(k, c int) {
 	g.x.End(k, c, g.step)
 	n := len(g.hidden) / g.spec.NumEnvs

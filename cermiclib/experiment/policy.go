@@ -11,8 +11,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// Policy acts for all agents of a trained run in E parallel environments. Close it when it is no longer needed. It must not
-// be used by several goroutines at once.
+// Policy acts for all agents of a trained run in E parallel environments. Close it when it is no longer needed. It
+// must not be used by several goroutines at once.
 type Policy struct {
 	Experiment Config // of the run
 	Frames     int    // that it had trained when its weights were saved
@@ -70,8 +70,8 @@ func (p *Policy) Env(seed uint64) (envs.Env, error) { return p.trainer.exp.Task.
 // Spec describes the environments that the policy acts in.
 func (p *Policy) Spec() *envs.Spec { return p.trainer.spec }
 
-// Reset clears the recurrent states of the environments c with mask[c] != 0 (nil: all), in which an episode starts: call it
-// with every Env.Reset but the first.
+// Reset clears the recurrent states of the environments c with mask[c] != 0 (nil: all), in which an episode starts:
+// call it with every Env.Reset but the first.
 func (p *Policy) Reset(mask []uint8) {
 	copies := p.Spec().NumEnvs
 	for c := range copies {
@@ -85,8 +85,8 @@ func (p *Policy) Reset(mask []uint8) {
 	}
 }
 
-// Act writes the agents' actions for the observations in step into act. Both are buffers of environments with the policy's
-// Spec.
+// Act writes the agents' actions for the observations in step into act. Both are buffers of environments with the
+// policy's Spec.
 func (p *Policy) Act(step *envs.Step, act *envs.Actions) error {
 	s := p.Spec()
 	agents, actions := s.NumEnvs*s.Agents, len(act.Discrete)+len(act.Continuous)

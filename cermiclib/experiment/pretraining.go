@@ -31,7 +31,8 @@ type Pretraining struct {
 	Stages int           `json:"stages,omitzero" range:"0..2"` // with an optimiser of its own each; 0: a single stage, or of an earlier program, which shared one
 }
 
-// SetMemory lets p pre-train a memory with c's settings, in the stages that its kind takes; a memory that cannot be is refused with one sentence.
+// SetMemory lets p pre-train a memory with c's settings, in the stages that its kind takes; a memory that cannot be
+// is refused with one sentence.
 func (p *Pretraining) SetMemory(c memory.Config) (err error) {
 	if _, graph := c.(memory.DynamicGraph); graph {
 		p.Stages = 2
@@ -61,7 +62,8 @@ func (p Pretraining) File() (string, error) {
 	return path.Join(results.PretrainedFolder, id+".json"), err
 }
 
-// Find returns what came of p, from a store or the committed records below it; the error is fs.ErrNotExist if neither knows.
+// Find returns what came of p, from a store or the committed records below it; the error is fs.ErrNotExist if neither
+// knows.
 func (p Pretraining) Find(st *results.Store) (*Pretrained, error) {
 	name, err := p.File()
 	if err != nil {
@@ -98,8 +100,8 @@ func (r *Pretrained) Here(st *results.Store) bool {
 	return err == nil
 }
 
-// Run returns what came of p if its weights are in the store, else pre-trains and keeps weights and quality there. watch gets
-// every epoch and may be nil.
+// Run returns what came of p if its weights are in the store, else pre-trains and keeps weights and quality there.
+// watch gets every epoch and may be nil.
 func (p Pretraining) Run(ctx context.Context, st *results.Store, watch func(stage string, epoch int, loss float64)) (*Pretrained, error) {
 	if made, err := p.Find(st); err == nil && made.Here(st) {
 		return made, nil

@@ -28,7 +28,8 @@ func (e Config) Bytes() (float64, error) {
 	return sum, nil
 }
 
-// spec describes e's task. It is built with one environment, since those that e asks for may be more than there is room for.
+// spec describes e's task. It is built with one environment, since those that e asks for may be more than there is
+// room for.
 func (e Config) spec() (*envs.Spec, error) {
 	env, err := e.withCopies(1).Task.Build(e.Seed, 1)
 	if err != nil {

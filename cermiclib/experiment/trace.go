@@ -15,14 +15,14 @@ import (
 	"cermic/envs"
 )
 
-// Trace plays an episode as Episode does and returns the internals of its explorer at every step. The run may be partial; it
-// is not changed.
+// Trace plays an episode as Episode does and returns the internals of its explorer at every step. The run may be
+// partial; it is not changed.
 func Trace(ctx context.Context, e Config, st *results.Store) (*results.Trace, error) {
 	return TraceOf(ctx, e, e, st)
 }
 
-// TraceOf is Trace with the explorer of another run on the task: e plays, and the explorer of lens rates e's observations.
-// Episodes of runs with one seed and as many frames begin alike.
+// TraceOf is Trace with the explorer of another run on the task: e plays, and the explorer of lens rates e's
+// observations. Episodes of runs with one seed and as many frames begin alike.
 func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.Trace, error) {
 	backend, err := nn.Open()
 	if err != nil {
@@ -81,7 +81,8 @@ func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Trace)
 	return nil
 }
 
-// scatter puts values, one an agent step of a group, into their places among all agents; without values dst stays as it is.
+// scatter puts values, one an agent step of a group, into their places among all agents; without values dst stays as
+// it is.
 func scatter[T any](dst *[]T, values []T, in *results.Trace, place func(row int) int) {
 	if len(values) > 0 && *dst == nil {
 		*dst = make([]T, in.Steps*in.Agents)
@@ -101,8 +102,8 @@ func (g *group) wide(graph results.Graph, agents int) results.Graph {
 	return out
 }
 
-// ErrNoWeights is wrapped by the error of playing a run whose weights are not in the store: it was never trained there, as
-// committed records were not, or its checkpoint is gone. It is an fs.ErrNotExist.
+// ErrNoWeights is wrapped by the error of playing a run whose weights are not in the store: it was never trained
+// there, as committed records were not, or its checkpoint is gone. It is an fs.ErrNotExist.
 var ErrNoWeights error = noWeights{}
 
 type noWeights struct{}
@@ -111,8 +112,8 @@ func (noWeights) Error() string { return "it has no weights here" }
 
 func (noWeights) Is(target error) bool { return target == fs.ErrNotExist }
 
-// unsaved is the error of playing e's run if its weights cannot be read. A complete record would be shown and not trained,
-// so that the sentence about it names the command that trains again.
+// unsaved is the error of playing e's run if its weights cannot be read. A complete record would be shown and not
+// trained, so that the sentence about it names the command that trains again.
 func (e Config) unsaved(id string, st *results.Store, err error) error {
 	what := fmt.Sprintf("%s on %s with seed %d", e.Label(), e.Task.Kind(), e.Seed)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -160,8 +161,8 @@ func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, 
 	return t, nil
 }
 
-// watched plays an episode of the only environment, as evaluations play, into a rollout for each group, and notes scenes,
-// labels and score.
+// watched plays an episode of the only environment, as evaluations play, into a rollout for each group, and notes
+// scenes, labels and score.
 func (t *trainer) watched(ctx context.Context, in *results.Trace) ([]*rl.Rollout, error) {
 	if _, ok := t.env.(envs.Scener); !ok {
 		return nil, fmt.Errorf("%s cannot be drawn", t.exp.Task.Kind())

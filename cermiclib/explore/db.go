@@ -16,17 +16,19 @@ import (
 	"cermic/envs/rng"
 )
 
-// DB is the Dynamic Bottleneck (Bai et al. 2021): an agent is rewarded for steps whose dynamics-relevant code tells much. One module
-// serves all agents, each of whose steps (o, a, o') is a sample:
+// DB is the Dynamic Bottleneck (Bai et al. 2021): an agent is rewarded for steps whose dynamics-relevant code tells
+// much. One module serves all agents, each of whose steps (o, a, o') is a sample:
 //
 //	s = f(o), s' = f⁻(o')                 encoder and its momentum copy
 //	z ~ N(μ(s,a), σ²(s,a))                the bottleneck
 //	L = w_kl·KL(N(μ,σ²) ‖ N(0,I)) − w_l2·log N(s'; G(z), σ_G²·I) − w_nce·log-softmax of the contrast of G(z) and s'
 //	r = KL(N(μ,σ²) ‖ N(0,I))              or its root
 //
-// Sources: the description of the authors' code (Baichenjia/DB), which is for one agent and images; its sizes are 512 and 128
-// where db_feat and db_latent are 64, the sizes of CERMIC: this is that module without context and chance constraints.
-// Reconstructed: the encoder for vectors, the sharing among agents, the parametrisation of σ_G as exp of a clamped number.
+// Sources: the description of the authors' code (Baichenjia/DB), which is for one agent and images; its sizes are 512
+// and 128 where db_feat and db_latent are 64, the sizes of CERMIC: this is that module without context and chance
+// constraints.
+// Reconstructed: the encoder for vectors, the sharing among agents, the parametrisation of σ_G as exp of a clamped
+// number.
 type DB struct {
 	Feat      int     `json:"db_feat" range:"1..8192" help:"length of the observation embedding s; the authors: 512"`
 	Latent    int     `json:"db_latent" range:"1..8192" help:"length of the code z; the authors: 128"`
@@ -58,8 +60,8 @@ func DefaultDB() DB {
 	}
 }
 
-// Scheduled keeps the module in proportion to small networks; it then takes larger steps, since fifty small rollout batches are all that
-// there is to learn from.
+// Scheduled keeps the module in proportion to small networks; it then takes larger steps, since fifty small rollout
+// batches are all that there is to learn from.
 func (c DB) Scheduled(s rl.Schedule) Config {
 	if s.Width > 0 {
 		c.Hidden, c.Minibatch, c.LR = s.Width, 512, 1e-3
@@ -67,9 +69,9 @@ func (c DB) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
-// NativeDB is DefaultDB with the authors' own bonus: divided by the standard deviation of its discounted sums over all of training, and
-// added to the reward as it is. Their learner normalises advantages, so that the scale of the bonus cancels where nothing else is
-// rewarded, as in their experiments (ext_coef=0).
+// NativeDB is DefaultDB with the authors' own bonus: divided by the standard deviation of its discounted sums over
+// all of training, and added to the reward as it is. Their learner normalises advantages, so that the scale of the
+// bonus cancels where nothing else is rewarded, as in their experiments (ext_coef=0).
 func NativeDB() DB {
 	c := DefaultDB()
 	c.IntNorm, c.IntCoef = NormReturnStd, 1

@@ -8,8 +8,9 @@ import (
 	"cermic/envs/conf"
 )
 
-// ICES explores where an agent's own action makes a difference (Li et al. 2024). Two world models predict a code z of the change
-// of state, G from all actions, L with one agent's hidden; how much the two disagree is that agent's individual contribution:
+// ICES explores where an agent's own action makes a difference (Li et al. 2024). Two world models predict a code z of
+// the change of state, G from all actions, L with one agent's hidden; how much the two disagree is that agent's
+// individual contribution:
 //
 //	r_i = 1 − exp( − mean_d KL_d[ p_G(z|s,a) ‖ p_L(z|s,a_{−i}) ] )
 //
@@ -17,12 +18,13 @@ import (
 //
 //	L_π = −(r_i − V^x)·log π^x(a_i) − c_ent·H(π^x)        L_V = (r_i − V^x)²
 //
-// When collecting, an agent takes from π^x with probability int_ratio, which falls in a straight line. π^x may look at the state:
-// it is no part of what is evaluated or executed. See worldModel for the models.
+// When collecting, an agent takes from π^x with probability int_ratio, which falls in a straight line. π^x may look
+// at the state: it is no part of what is evaluated or executed. See worldModel for the models.
 //
-// Source: the description of the authors' code (LXXXXR/ICES), with a value learner. It trains on the learner's replay if there is
-// one, else on the rollout batch; a policy gradient weighs actions by π/μ, at most 1/(1−int_ratio). Reconstructed: both world models
-// take their step together, at a constant rate and with the usual β₁ = 0.9; π^x has no last action; the change of state is clipped.
+// Source: the description of the authors' code (LXXXXR/ICES), with a value learner. It trains on the learner's replay
+// if there is one, else on the rollout batch; a policy gradient weighs actions by π/μ, at most 1/(1−int_ratio).
+// Reconstructed: both world models take their step together, at a constant rate and with the usual β₁ = 0.9; π^x has
+// no last action; the change of state is clipped.
 type ICES struct {
 	Ratio       float64 `json:"int_ratio" range:"[0..1)" help:"initial share, of actions from the exploration policy π^x; the authors: 0.1 to 0.2"`
 	RatioEnd    float64 `json:"int_ratio_end" range:"[0..1)" help:"final share, of actions from π^x; the authors, for StarCraft: 0.05"`
@@ -46,8 +48,9 @@ var _ Config = ICES{}
 
 func init() { Register(DefaultICES()) }
 
-// DefaultICES has the authors' sizes and, for football, weights; its world models take the paper's 1800 gradient steps a rollout batch,
-// as the value learner does. Its contributions are small, and so is the weight of π^x's entropy: at 0.01 it stays near uniform.
+// DefaultICES has the authors' sizes and, for football, weights; its world models take the paper's 1800 gradient
+// steps a rollout batch, as the value learner does. Its contributions are small, and so is the weight of π^x's
+// entropy: at 0.01 it stays near uniform.
 func DefaultICES() ICES {
 	return ICES{
 		Ratio: 0.2, RatioEnd: 0.05, RatioFrames: 3_000_000, Entropy: 0.002, Steps: 1800, Batch: 1024, Embed: 4, Latent: 16,

@@ -171,7 +171,8 @@ func (m *ices) Reward(_ context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return rl.Scalars{"ices/int_ratio": m.ratio(x.Frames)}, nil
 }
 
-// Update trains world models and exploration policy on frames drawn from the replay, which already holds x if it is the learner's.
+// Update trains world models and exploration policy on frames drawn from the replay, which already holds x if it is
+// the learner's.
 func (m *ices) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if err := m.takeIn(ctx, x); err != nil {
 		return nil, err

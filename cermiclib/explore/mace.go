@@ -13,22 +13,25 @@ import (
 	"cermic/envs/conf"
 )
 
-// MACE (Jiang, Ding and Lu 2024) rewards an agent for what is new to it, for what is new to its peers, and for having caused the
-// latter. u_i is the novelty of an agent's next observation, by random network distillation; z_j what becomes new to agent j
-// from a step on, known in hindsight; h_i the distribution of i's action given its observation and z_j:
+// MACE (Jiang, Ding and Lu 2024) rewards an agent for what is new to it, for what is new to its peers, and for having
+// caused the latter. u_i is the novelty of an agent's next observation, by random network distillation; z_j what
+// becomes new to agent j from a step on, known in hindsight; h_i the distribution of i's action given its observation
+// and z_j:
 //
 //	r_i = c_self·u_i(o'_i) + c_other·Σ_{j≠i} u_j(o'_j) + λ·Σ_{j≠i} z_j·log( h_i(a_i | o_i, z_j) / π_i(a_i | o_i) )
 //	z_j(t) = Σ_{t'≥t} γ^{t'−t} u_j(o'_j,t')   within the episode
 //
-// h is trained on the last hdd_buffer rollout batches, by as many gradient steps as the policy takes: see hindsight, and mace_base.go for
-// why it starts from π. u is by default divided by the agent's own running standard deviation, and the whole scaled as every bonus is
-// (DefaultBonus).
+// h is trained on the last hdd_buffer rollout batches, by as many gradient steps as the policy takes: see hindsight,
+// and mace_base.go for why it starts from π. u is by default divided by the agent's own running standard deviation,
+// and the whole scaled as every bonus is (DefaultBonus).
 //
-// Source: the description of the authors' code (SigmaBM/MACE), which is for discrete actions and independent learners; use it
-// with learner.critic=own. Peers exchange one number a step, in training only: policies see none of it.
-// Reconstructed: the sharing of h_i by all agents, distinguished by an index; its squashed Gaussian for continuous actions, and π as what
-// it starts from (hdd_base=none is the authors'); the scale of z, its 95 % quantile over the buffer; the bound of the log-ratio; the
-// weight of the whole beside the extrinsic reward (NativeMACE has the authors').
+// Source: the description of the authors' code (SigmaBM/MACE), which is for discrete actions and independent
+// learners; use it with learner.critic=own. Peers exchange one number a step, in training only: policies see none of
+// it.
+// Reconstructed: the sharing of h_i by all agents, distinguished by an index; its squashed Gaussian for continuous
+// actions, and π as what it starts from (hdd_base=none is the authors'); the scale of z, its 95 % quantile over the
+// buffer; the bound of the log-ratio; the weight of the whole beside the extrinsic reward (NativeMACE has the
+// authors').
 type MACE struct {
 	Share           string  `json:"mace_share" oneof:"train,none" help:"use of peers' novelty; train: in training, none: never"`
 	Self            float64 `json:"mace_self" range:"0.." help:"c_self, weight of an agent's own novelty; the authors: 1"`
@@ -80,8 +83,9 @@ func (c MACE) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
-// NativeMACE is DefaultMACE with the authors' own bonus: neither novelty nor the whole is normalised, all of it is added to the
-// extrinsic reward, and hindsight learns the actions' distribution from nothing. Their learner normalises advantages.
+// NativeMACE is DefaultMACE with the authors' own bonus: neither novelty nor the whole is normalised, all of it is
+// added to the extrinsic reward, and hindsight learns the actions' distribution from nothing. Their learner
+// normalises advantages.
 func NativeMACE() MACE {
 	c := DefaultMACE()
 	c.NoveltyNorm, c.HindsightBase, c.IntNorm, c.IntCoef = false, BaseNone, NormNone, 1
@@ -178,8 +182,8 @@ func (m *mace) payNovelty(x *rl.Rollout) {
 	}
 }
 
-// discountAhead writes z [T,E,N] of the novelty u [T,E,N]: the discounted sum from each step to the end of its episode, or of the
-// rollout batch.
+// discountAhead writes z [T,E,N] of the novelty u [T,E,N]: the discounted sum from each step to the end of its
+// episode, or of the rollout batch.
 func discountAhead(z, u []float32, x *rl.Rollout, gamma float32) {
 	each := x.E * x.N
 	for row := len(u) - 1; row >= 0; row-- {
@@ -213,8 +217,8 @@ type maceState struct {
 	Negative int          // rollout batches in a row of negative influence
 }
 
-// Save returns the length of the statistics as JSON, these (encoding/json writes floats so that they read back bit for bit) and the
-// frames of hindsight's buffer.
+// Save returns the length of the statistics as JSON, these (encoding/json writes floats so that they read back bit
+// for bit) and the frames of hindsight's buffer.
 func (m *mace) Save() []byte {
 	s := maceState{Pay: m.scale.Save(), Inputs: m.novelty.inputs, Novelty: m.novelty.spread}
 	if m.hindsight != nil {

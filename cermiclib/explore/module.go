@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package explore holds the exploration axis of a method: what changes the behaviour policy, what adds an intrinsic reward,
-// and what trains itself on the collected experience. A method is a learner × an explorer × a policy model.
+// Package explore holds the exploration axis of a method: what changes the behaviour policy, what adds an intrinsic
+// reward, and what trains itself on the collected experience. A method is a learner × an explorer × a policy model.
 package explore
 
 import (
@@ -13,17 +13,19 @@ import (
 	"cermic/envs/conf"
 )
 
-// Module is an explorer in a running experiment. The run calls, per iteration: Behave at every step of the rollout batch, then
-// Reward once, then (after the learner's update) Update once, as Algorithm 1 does. Parameters in the build's store are saved with the run; a
-// module that keeps anything else from one rollout batch to the next is an rl.Saver, or a run that goes on would end elsewhere.
+// Module is an explorer in a running experiment. The run calls, per iteration: Behave at every step of the rollout
+// batch, then Reward once, then (after the learner's update) Update once, as Algorithm 1 does. Parameters in the
+// build's store are saved with the run; a module that keeps anything else from one rollout batch to the next is an
+// rl.Saver, or a run that goes on would end elsewhere.
 type Module interface {
-	// Behave may change the action distribution of one step of the rollout batch (ε-greedy); frames counts those trained so far.
-	// It is not called in evaluation.
+	// Behave may change the action distribution of one step of the rollout batch (ε-greedy); frames counts those
+	// trained so far. It is not called in evaluation.
 	Behave(frames int, in *rl.Obs, d *rl.Dist) error
-	// Reward and Update return ctx's error soon after it is cancelled; the run then goes back to where the iteration began.
+	// Reward and Update return ctx's error soon after it is cancelled; the run then goes back to where the iteration
+	// began.
 	//
-	// Reward adds this module's intrinsic reward to x.Intrinsic, with the parameters as they were while collecting. It may set
-	// x.ExtrinsicWeight, to the same in every rollout batch.
+	// Reward adds this module's intrinsic reward to x.Intrinsic, with the parameters as they were while collecting.
+	// It may set x.ExtrinsicWeight, to the same in every rollout batch.
 	Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
 	// Update trains the module on the rollout: own loss, own optimiser, own variables.
 	Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
@@ -39,14 +41,15 @@ type Requirer interface {
 	Requires(b *nn.Build) (Requirements, error)
 }
 
-// Inspector is a Module that shows what it makes of agent steps without learning of them: to plots of an episode and to measurements of a
-// bonus. It is optional, since most explorers have no more to show than what Reward returns.
+// Inspector is a Module that shows what it makes of agent steps without learning of them: to plots of an episode and
+// to measurements of a bonus. It is optional, since most explorers have no more to show than what Reward returns.
 type Inspector interface {
 	// Rate writes the raw intrinsic reward of the agent steps of x, whole episodes, into dst [T,E,N].
 	Rate(ctx context.Context, dst []float32, x *rl.Rollout) error
 	// Inspect fills in what the module makes of every agent step of x, which begins with an episode.
 	Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) error
-	// Recall takes what both need of earlier agent steps, and nothing else, from what Save returned in a run of any number of environments.
+	// Recall takes what both need of earlier agent steps, and nothing else, from what Save returned in a run of any
+	// number of environments.
 	Recall(state []byte) error
 }
 

@@ -17,8 +17,9 @@ import (
 	"cermic/envs/rng"
 )
 
-// MAPPO is proximal policy optimisation with one actor and one centralised critic shared by all agents (Yu et al. 2022), as
-// BenchMARL 1.5.2 runs it (conf/algorithm/mappo.yaml, algorithms/mappo.py; torchrl's ClipPPOLoss, GAE and TanhNormal):
+// MAPPO is proximal policy optimisation with one actor and one centralised critic shared by all agents (Yu et al.
+// 2022), as BenchMARL 1.5.2 runs it (conf/algorithm/mappo.yaml, algorithms/mappo.py; torchrl's ClipPPOLoss, GAE and
+// TanhNormal):
 //
 //	Â_t = δ_t + γλ·(1 − done_t)·Â_{t+1},   δ_t = r_t + γ·(1 − done_t)·V(s_{t+1}) − V(s_t),   R̂ = Â + V(s)
 //	L_π = −mean min( w·Â, clip(w, 1−ε, 1+ε)·Â ),   w = π(a_i|o_i)/π_old(a_i|o_i)
@@ -34,9 +35,9 @@ import (
 //  6. dead agents train neither actor nor a critic of own observations; what the team still earns counts in the return of an
 //     agent's last living step as it was earned, since V of what the dead see would be what an untrained network says.
 //
-// A recurrent policy is trained on chunks of successive steps instead of single frames: minibatch_size frames are then as many
-// whole chunks as fit, each starting from the state that the policy had there when it acted; a chunk that the end of the
-// rollout batch cuts short is filled up with steps that count nothing. The critic has no memory.
+// A recurrent policy is trained on chunks of successive steps instead of single frames: minibatch_size frames are
+// then as many whole chunks as fit, each starting from the state that the policy had there when it acted; a chunk
+// that the end of the rollout batch cuts short is filled up with steps that count nothing. The critic has no memory.
 type MAPPO struct {
 	Frames             int     `json:"frames_per_batch" range:"1..100000000" help:"frames of a rollout batch, a multiple of the parallel environments; the paper: 36000"`
 	Epochs             int     `json:"minibatch_iterations" range:"1..10000" help:"epochs over a rollout batch; the paper: 30"`

@@ -69,8 +69,8 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 	return in
 }
 
-// newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams. The mixed one is for actions of
-// which a share was uniform; without it nothing changes for those who have none.
+// newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams. The mixed one is for
+// actions of which a share was uniform; without it nothing changes for those who have none.
 func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Loop, error) {
 	return m.program("ppo", mixed, func(sc *model.Scope, in ppoIn) []*Node {
 		surrogate, report := m.surrogate(in, m.output(sc.At("actor"), in, p))
@@ -137,8 +137,8 @@ func (m *mappo) surrogate(in ppoIn, y *Node) (loss *Node, report []*Node) {
 	} else {
 		mean, scale := nn.Gaussian(y)
 		logp = nn.LogProbGaussian(in.raw, mean, scale, act)
-		// A squashed Gaussian has no closed entropy: one reparametrised sample of −log π. Where entropy has no weight in the loss, noise stays 0,
-		// and what is reported is −log π of the mode.
+		// A squashed Gaussian has no closed entropy: one reparametrised sample of −log π. Where entropy has no weight
+		// in the loss, noise stays 0, and what is reported is −log π of the mode.
 		entropy = Neg(nn.LogProbGaussian(Add(mean, Mul(scale, in.noise)), mean, scale, act))
 	}
 	if in.eps != nil {
@@ -186,8 +186,8 @@ func (m *mappo) criticLoss(in ppoIn, value *Node) *Node {
 	return weighted(square, in.weight)
 }
 
-// unfold writes the frames of chunks into m.frames, time-major: step t of chunk k is at t·chunks + k. Steps beyond the end of
-// the rollout batch, and chunks that a last minibatch lacks, are padding: some frame that does not count.
+// unfold writes the frames of chunks into m.frames, time-major: step t of chunk k is at t·chunks + k. Steps beyond
+// the end of the rollout batch, and chunks that a last minibatch lacks, are padding: some frame that does not count.
 func (m *mappo) unfold(chunks []int32, x *rl.Rollout) {
 	each := m.batch / m.chunk
 	for k := range each {

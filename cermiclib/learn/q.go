@@ -16,9 +16,9 @@ import (
 	"cermic/envs/rng"
 )
 
-// Q is value decomposition: each agent has a utility of its own actions, one network for all, and a mixer makes the team's
-// value out of them. With the QMIX mixer it is QMIX as BenchMARL 1.5.2 runs it (conf/algorithm/qmix.yaml, algorithms/qmix.py,
-// torchrl's QMixerLoss):
+// Q is value decomposition: each agent has a utility of its own actions, one network for all, and a mixer makes the
+// team's value out of them. With the QMIX mixer it is QMIX as BenchMARL 1.5.2 runs it (conf/algorithm/qmix.yaml,
+// algorithms/qmix.py, torchrl's QMixerLoss):
 //
 //	y = r + γ·(1 − done)·Q_tot⁻(s', max_a Q_i⁻(o'_i, a))       loss = mean (Q_tot − y)²
 //
@@ -32,12 +32,14 @@ import (
 //  6. Deviation: the utilities of dead agents count in the team's value but are not trained, since what the dead see and do says nothing
 //     about the game; BenchMARL trains them like all others.
 //
-// td_lambda mixes the targets of all steps of a chunk, as pymarl and SPECTra do, where G is Q_tot⁻ after the last of them:
+// td_lambda mixes the targets of all steps of a chunk, as pymarl and SPECTra do, where G is Q_tot⁻ after the last of
+// them:
 //
 //	y_t = r_t + γ·(1 − done_t)·( (1 − λ)·Q_tot⁻(s_{t+1}, ·) + λ·y_{t+1} ),   y_L = G
 //
-// A recurrent policy is trained on chunks of bptt successive steps, as many as make up a minibatch; each starts from the state that
-// the policy had there when it acted, which the replay keeps (Kapturowski et al. 2019). The actions must be discrete.
+// A recurrent policy is trained on chunks of bptt successive steps, as many as make up a minibatch; each starts from
+// the state that the policy had there when it acted, which the replay keeps (Kapturowski et al. 2019). The actions
+// must be discrete.
 type Q struct {
 	Mixer              MixerConfig `json:"mixer" help:"mixer that combines the agents' utilities into Q_tot"`
 	Frames             int         `json:"offpolicy_frames_per_batch" range:"1..100000000" help:"frames of a rollout batch; the paper's on-policy value: 36000, BenchMARL: 6000"`
@@ -61,8 +63,9 @@ type Q struct {
 
 // When the intrinsic reward of a frame is computed (int_at).
 //
-// Reading: the paper's algorithm is written for experience that is used at once. In a replay, a stored reward is as old as half
-// the run; scoring each minibatch anew costs a pass of the explorer's networks and lets the bonus fade with what is learnt.
+// Reading: the paper's algorithm is written for experience that is used at once. In a replay, a stored reward is as
+// old as half the run; scoring each minibatch anew costs a pass of the explorer's networks and lets the bonus fade
+// with what is learnt.
 const (
 	IntAtCollect = "collect"
 	IntAtSample  = "sample"
@@ -72,7 +75,8 @@ var _ Config = Q{}
 
 func init() { Register(DefaultQ()) }
 
-// Scheduled sets what a rollout batch is, what is kept and how often it is learnt from, and lets ε fall within the training.
+// Scheduled sets what a rollout batch is, what is kept and how often it is learnt from, and lets ε fall within the
+// training.
 func (c Q) Scheduled(s rl.Schedule) Config {
 	c.Frames, c.Steps, c.Batch, c.Replay, c.EpsFrames = s.Rollout, s.Steps, s.Batch, s.Replay, s.Within()
 	if s.LR > 0 {
@@ -193,7 +197,8 @@ func (l *q) makeReplay(p policy.Policy) (err error) {
 // HiddenLen is the length of the policy's recurrent state.
 func (l *q) HiddenLen() int { return l.actor.policy.HiddenLen() }
 
-// Act computes the utilities of every agent of every environment from its own observation, and how greedy to be with them.
+// Act computes the utilities of every agent of every environment from its own observation, and how greedy to be with
+// them.
 func (l *q) Act(in *rl.Obs, out *rl.Dist) error {
 	out.Greedy, out.Eps = true, float32(rl.Anneal(l.EpsInit, l.EpsEnd, in.Frames, l.EpsFrames))
 	return l.actor.act(in, out)
@@ -249,7 +254,8 @@ func (c Q) BranchesFrom(parent Config) error {
 	return nil
 }
 
-// Save returns the stored intrinsic rewards and recurrent states; all else in the replay comes back by playing its actions again.
+// Save returns the stored intrinsic rewards and recurrent states; all else in the replay comes back by playing its
+// actions again.
 func (l *q) Save() []byte { return l.replay.Save(l.rewarded && l.IntAt == IntAtCollect) }
 
 // Load continues from what Save returned.

@@ -13,8 +13,9 @@ import (
 	"cermic/envs/conf"
 )
 
-// SPECTra mixes utilities by a two-layer network whose weights a set network makes, so that no parameter depends on the number
-// of agents and their order does not matter: the ST-HyperNet of SPECTra (Park, Seong and Ko 2025). Each of the two hypernetworks is
+// SPECTra mixes utilities by a two-layer network whose weights a set network makes, so that no parameter depends on
+// the number of agents and their order does not matter: the ST-HyperNet of SPECTra (Park, Seong and Ko 2025). Each of
+// the two hypernetworks is
 //
 //	x = embedding of each agent's row,  z = LayerNorm( x + MHA(x; X) )
 //	t = MLP(z), u = another MLP(z)                 weight and bias tokens, ReLU after both layers
@@ -24,12 +25,13 @@ import (
 //
 //	Q_tot = Σ_k [ ELU( q·|W₁| + b₁ )·|W₂| + b₂ ]_k
 //
-// where Q, K, Q' and K' are linear maps with biases, without which W would be symmetric and, of tokens that are not negative, |W| = W;
-// the one seed is learned, from N(0,1).
+// where Q, K, Q' and K' are linear maps with biases, without which W would be symmetric and, of tokens that are not
+// negative, |W| = W; the one seed is learned, from N(0,1).
 //
-// Source: the description of the authors' code (funny-rl/SPECTra). Reconstructed: the row of an agent is its observation, as tasks
-// here have no state by unit; for the same reason there are no rows of enemies, and neither last action nor time in the rows.
-// Where an observation has a part for each peer, the first layer's width depends on the number of agents.
+// Source: the description of the authors' code (funny-rl/SPECTra). Reconstructed: the row of an agent is its
+// observation, as tasks here have no state by unit; for the same reason there are no rows of enemies, and neither
+// last action nor time in the rows. Where an observation has a part for each peer, the first layer's width depends on
+// the number of agents.
 type SPECTra struct {
 	Embed int `json:"mixing_embed_dim" range:"1..8192" help:"length of rows and tokens; the authors: 32"`
 	Heads int `json:"mixing_heads" range:"1..256" help:"attention heads of the mixer; the authors: 4"`
@@ -63,9 +65,10 @@ func (c SPECTra) Validate() error {
 	return nil
 }
 
-// WithNativeSPECTra is c as the authors of SPECTra train, in place of what all methods here share (spectra_native): TD(λ) with
-// double Q-learning, ½d² as loss, targets copied whole, and the sizes of their schedule. They count in episodes, here
-// taken as 100 steps: 8 environments play one each between two updates of 128, the replay holds 5,000, and targets are copied every 200.
+// WithNativeSPECTra is c as the authors of SPECTra train, in place of what all methods here share (spectra_native):
+// TD(λ) with double Q-learning, ½d² as loss, targets copied whole, and the sizes of their schedule. They count in
+// episodes, here taken as 100 steps: 8 environments play one each between two updates of 128, the replay holds 5,000,
+// and targets are copied every 200.
 //
 // Deviation: an update takes chunks of bptt steps, not whole episodes; their graph would take minutes to compile.
 func (c Q) WithNativeSPECTra() Q {
@@ -123,6 +126,6 @@ func (m spectra) attention(sc *model.Scope, x *Node, b, n int) *Node {
 	return Reshape(ReduceSum(Mul(InsertAxes(Softmax(scores, 2), -1), InsertAxes(part("value"), 1)), 2), b*n, m.Embed)
 }
 
-// pairs maps x and y [B,N,...,E] to the dot products of every row of x with every row of y [B,N,N,...]. Not by Einsum: XLA's
-// batched product of matrices this small takes longer than sum and product of their elements.
+// pairs maps x and y [B,N,...,E] to the dot products of every row of x with every row of y [B,N,N,...]. Not by
+// Einsum: XLA's batched product of matrices this small takes longer than sum and product of their elements.
 func pairs(x, y *Node) *Node { return ReduceSum(Mul(InsertAxes(x, 2), InsertAxes(y, 1)), -1) }

@@ -12,16 +12,17 @@ import (
 )
 
 // Everything in this file is feature-major: features first, agent steps last. Matrix products then contract over the
-// contiguous axis, and sums over features run along contiguous agent steps. Where a function has one axis B for these, it may be
-// moments or graphs times chunks.
+// contiguous axis, and sums over features run along contiguous agent steps. Where a function has one axis B for
+// these, it may be moments or graphs times chunks.
 
-// PairHidden is the width of the hidden layers of the graph's node and edge encoders; the paper's table of memory sizes: 128.
+// PairHidden is the width of the hidden layers of the graph's node and edge encoders; the paper's table of memory
+// sizes: 128.
 const PairHidden = 128
 
 // Context computes f_n and f_{n-1}.
 //
-// The steps of a chunk refer to overlapping moments and graphs: L + Q + 1 moments and G = L + 1 graphs, the last L of which are
-// f_n of some step and the first L f_{n-1}. Each is computed once.
+// The steps of a chunk refer to overlapping moments and graphs: L + Q + 1 moments and G = L + 1 graphs, the last L of
+// which are f_n of some step and the first L f_{n-1}. Each is computed once.
 //
 // paper:app:graph_structure  nodes, relations, attention over the queue, graph network
 func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
@@ -106,23 +107,24 @@ func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
 	}
 }
 
-// nodes are the candidates z_{i→j} = MLP[e, onehot(i), onehot(j)] [Z,N,B] of observer i for every slot j, the observer's own
-// among them, for e [D,B] and own [N,B].
+// nodes are the candidates z_{i→j} = MLP[e, onehot(i), onehot(j)] [Z,N,B] of observer i for every slot j, the
+// observer's own among them, for e [D,B] and own [N,B].
 //
 // Reading: what the observer knows of j is what j's slot of its own observation's encoding says; nothing of j is read.
 func (m *graphMemory) nodes(sc *model.Scope, e, own *Node) *Node {
 	b, inputs := e.Shape().Dimensions[1], m.Embed+2*m.agents
 	observer := nn.Weight(sc, e, "observer", nn.FanIn(inputs), PairHidden, m.agents)
 	subject := nn.Weight(sc, e, "subject", nn.FanIn(inputs), PairHidden, m.agents)
-	// The product with a one-hot vector is a column of the weights, so the first layer needs no matrix product per pair.
+	// The product with a one-hot vector is a column of the weights, so the first layer needs no matrix product per
+	// pair.
 	x := Add(m.firstLayer(sc, e, inputs), Dot(observer, own).Product())
 	return m.outerLayers(sc, Add(Reshape(x, PairHidden, 1, b), Reshape(subject, PairHidden, m.agents, 1)), m.Node)
 }
 
 // relations are the edge features MLP[e, onehot(j), onehot(k)] [L,N,N,B] from source k to destination j, for e [D,B].
 //
-// Reading: edges are 2-D relative positions in the text, 16-D in the table; here 16-D, and a linear head on them predicts
-// positions in pre-training (D12).
+// Reading: edges are 2-D relative positions in the text, 16-D in the table; here 16-D, and a linear head on them
+// predicts positions in pre-training (D12).
 func (m *graphMemory) relations(sc *model.Scope, e *Node) *Node {
 	b, n, inputs := e.Shape().Dimensions[1], m.agents, m.Embed+2*m.agents
 	to := nn.Weight(sc, e, "to", nn.FanIn(inputs), PairHidden, n)
@@ -161,11 +163,11 @@ func (m *graphMemory) feature(sc *model.Scope, w window) *Node {
 	return Reshape(f, m.Width, b)
 }
 
-// recall lets every slot attend over its candidates: that of the graph's own moment, and those of the moments before at which
-// it was refreshed. It returns nodes [Z,N,G·C].
+// recall lets every slot attend over its candidates: that of the graph's own moment, and those of the moments before
+// at which it was refreshed. It returns nodes [Z,N,G·C].
 //
-// The four projections have no bias. Those of keys and values would change nothing or only shift the output; and of the ages'
-// embeddings the present's would shift all scores alike, so it is left out.
+// The four projections have no bias. Those of keys and values would change nothing or only shift the output; and of
+// the ages' embeddings the present's would shift all scores alike, so it is left out.
 //
 // Reading: the paper gives the queue no length and the attention no heads: queue_len and gnn_heads (D20).
 func (m *graphMemory) recall(sc *model.Scope, w window) *Node {

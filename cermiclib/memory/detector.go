@@ -17,10 +17,11 @@ const detectRows = 512
 
 // detectionLoss is Σ_k BCE over the other agents [B], for logits, labels and own [B,N], own one-hot of the observer.
 //
-// Reading: present and absent agents count alike, although few pairs are in sight on some tasks. The detector then sees
-// nobody at first. On random play of navigation, with 7 % of pairs in sight, it finds none of them within 350 gradient
-// steps, 58 % after 700 and 83 % after 2,100, and 96 % of its detections are right (AUC 0.99). With an eightfold weight of
-// the present ones it finds 69 % after 350 steps, but after 2,100 a third of its detections are wrong (one seed each).
+// Reading: present and absent agents count alike, although few pairs are in sight on some tasks. The detector then
+// sees nobody at first. On random play of navigation, with 7 % of pairs in sight, it finds none of them within 350
+// gradient steps, 58 % after 700 and 83 % after 2,100, and 96 % of its detections are right (AUC 0.99). With an
+// eightfold weight of the present ones it finds 69 % after 350 steps, but after 2,100 a third of its detections are
+// wrong (one seed each).
 //
 // paper:eq:detector_loss_condensed  -Σ_k y_k·log p_k + (1-y_k)·log(1-p_k)
 func detectionLoss(logits, labels, own *Node) *Node {

@@ -15,15 +15,15 @@ import (
 	"cermic/envs/conf"
 )
 
-// DynamicGraph is the paper's memory (Section 3.2, Appendix A): a graph with a node for every agent seen so far, which advances
-// when the observer detects somebody. Each node attends over what was seen of its agent at the last detections, a graph
-// network reads the nodes and their relations, and the observer's own node becomes f_n.
+// DynamicGraph is the paper's memory (Section 3.2, Appendix A): a graph with a node for every agent seen so far,
+// which advances when the observer detects somebody. Each node attends over what was seen of its agent at the last
+// detections, a graph network reads the nodes and their relations, and the observer's own node becomes f_n.
 //
 // No features are carried from step to step: the rollout records the detections, and a graph is computed anew from the
 // observations at its last detections. So gradients reach every encoder without backpropagation through time (D20).
 //
-// Reading: the appendix calls its parts pre-trained, the main text learns from scratch and pre-trains in an experiment of its own;
-// pretrain selects, and nothing is by default (D13).
+// Reading: the appendix calls its parts pre-trained, the main text learns from scratch and pre-trains in an
+// experiment of its own; pretrain selects, and nothing is by default (D13).
 type DynamicGraph struct {
 	Embed     int     `json:"d_obs_enc" range:"1..8192" help:"length of the observation embedding; the paper: 64"`
 	Node      int     `json:"d_node" range:"1..8192" help:"length of a node's features; the paper: 256"`
@@ -200,8 +200,9 @@ func (m *graphMemory) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int
 	}
 }
 
-// eachChunk calls visit with the index of every chunk of rows, its lane, and the first and the last graph, as indices of the
-// lane's moments, that one of its steps refers to; the first is -1 where it is the one before the lane's first.
+// eachChunk calls visit with the index of every chunk of rows, its lane, and the first and the last graph, as indices
+// of the lane's moments, that one of its steps refers to; the first is -1 where it is the one before the lane's
+// first.
 func (m *graphMemory) eachChunk(rows []int32, visit func(c, lane, from, to int)) {
 	for c := range len(rows) / m.Chunk {
 		chunk := rows[c*m.Chunk : (c+1)*m.Chunk]
@@ -271,8 +272,8 @@ func (m *graphMemory) encode(sc *model.Scope, obs *Node) *Node {
 //
 // paper:detector  p = MLP(o), p_k the likelihood of observing agent k
 //
-// Reading: the text speaks of agents of type k and of identifying agents. The slots are agents, since agents of one type
-// still have to be distinguished as nodes (D19).
+// Reading: the text speaks of agents of type k and of identifying agents. The slots are agents, since agents of one
+// type still have to be distinguished as nodes (D19).
 func (m *graphMemory) logits(sc *model.Scope, e *Node) *Node {
 	return nn.MLP(sc.At("detector"), e, []int{detectorHidden, detectorHidden}, nn.LeakyReLU, m.agents)
 }

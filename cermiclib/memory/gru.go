@@ -160,8 +160,8 @@ func (m *gru) Context(sc *model.Scope, in []*Node) Context {
 	return Context{Now: rows(now), Before: rows(before), Exists: in[3]}
 }
 
-// unroll maps obs [L,C,I], keep [L,C,1] and hidden [C,H] to the last layer's states after every step [L·C,F] and each layer's after the
-// last step [C,F].
+// unroll maps obs [L,C,I], keep [L,C,1] and hidden [C,H] to the last layer's states after every step [L·C,F] and each
+// layer's after the last step [C,F].
 func (m *gru) unroll(sc *model.Scope, obs, keep, hidden *Node) (x *Node, last []*Node) {
 	l, c := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
 	x = nn.Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, l*c, m.obs), m.Embed, true)

@@ -59,8 +59,9 @@ func randomActions(s *envs.Spec, out *envs.Step, act *envs.Actions, r *rng.Rand)
 	}
 }
 
-// split lists the first agent steps of samples of chunk consecutive ones: those to train on and those held out, which end in the last
-// tenth of the play, or are the last ones of it if none does. Samples in which the agent is dead throughout are in neither.
+// split lists the first agent steps of samples of chunk consecutive ones: those to train on and those held out, which
+// end in the last tenth of the play, or are the last ones of it if none does. Samples in which the agent is dead
+// throughout are in neither.
 func (x *play) split(chunk int) (train, held []int32) {
 	agents := x.E * x.N
 	from := min(x.Rows()/10*9, (x.T/chunk*chunk-1)*agents)

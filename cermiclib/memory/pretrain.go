@@ -19,8 +19,8 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Pretraining trains a memory on random play, before any policy exists. What it learns there depends on its kind: objective_graph.go
-// and objective_heads.go. Common to all are the play, the targets and the loop.
+// Pretraining trains a memory on random play, before any policy exists. What it learns there depends on its kind:
+// objective_graph.go and objective_heads.go. Common to all are the play, the targets and the loop.
 //
 // Reading: s_j, the target of node j, is a random encoding of agent j's own observation (D12).
 type Pretraining struct {
@@ -264,8 +264,8 @@ func (s *pretrainer) train(ctx context.Context, i int) error {
 	return putBack(s.build.Store, kept)
 }
 
-// forget sets the optimiser back to its start: each stage has another loss and trains other variables, for which the moments and the
-// number of steps of the stage before would be wrong.
+// forget sets the optimiser back to its start: each stage has another loss and trains other variables, for which the
+// moments and the number of steps of the stage before would be wrong.
 func (s *pretrainer) forget() error {
 	for _, v := range nn.Variables(s.build.Store, preScope+"/adam") {
 		if err := v.SetValue(tensors.FromShape(v.Shape())); err != nil {
@@ -275,7 +275,8 @@ func (s *pretrainer) forget() error {
 	return nil
 }
 
-// each runs the evaluation graph over the samples held out; visit gets the agent steps of a minibatch, of which the last count only fills up.
+// each runs the evaluation graph over the samples held out; visit gets the agent steps of a minibatch, of which the
+// last count only fills up.
 func (s *pretrainer) each(visit func(rows []int32)) error {
 	if err := s.watch(); err != nil {
 		return err

@@ -19,8 +19,8 @@ type Quality struct {
 	Spread  float64 // the same for the best constant prediction
 }
 
-// Limits from which on nothing was found. Chance is not the line to draw: where peers start, and what they push, leave traces in
-// observations that hold nothing else about them.
+// Limits from which on nothing was found. Chance is not the line to draw: where peers start, and what they push,
+// leave traces in observations that hold nothing else about them.
 const (
 	blindAUC  = 0.75
 	blindRMSE = 0.9 // of the spread; where there is no detector
@@ -55,8 +55,8 @@ func (q Quality) String() string {
 	return text
 }
 
-// positionErrors are the root mean squared distance of predicted 2-D positions, by axis, and that of predicting the mean;
-// NaN without positions.
+// positionErrors are the root mean squared distance of predicted 2-D positions, by axis, and that of predicting the
+// mean; NaN without positions.
 func positionErrors(want, got [2][]float64) (rmse, spread float64) {
 	squared, variance := 0.0, 0.0
 	for axis := range 2 {
@@ -67,8 +67,8 @@ func positionErrors(want, got [2][]float64) (rmse, spread float64) {
 	return math.Sqrt(squared / float64(len(want[0]))), math.Sqrt(variance)
 }
 
-// areaUnderCurve is the probability that a positive scores higher than a negative, ties counting half; NaN without both.
-// It sorts its arguments.
+// areaUnderCurve is the probability that a positive scores higher than a negative, ties counting half; NaN without
+// both. It sorts its arguments.
 func areaUnderCurve(scores []float64, labels []bool) float64 {
 	stat.SortWeightedLabeled(scores, labels, nil)
 	hits, falseAlarms, _ := stat.ROC(nil, scores, labels, nil)

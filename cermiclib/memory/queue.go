@@ -17,13 +17,14 @@ type moment struct {
 	first bool   // the first graph of an episode
 }
 
-// queue keeps, for every observer (a lane: environment and agent), the moments at which its graph advanced. It is filled once for
-// each rollout; what a later one still needs is copied out of it.
+// queue keeps, for every observer (a lane: environment and agent), the moments at which its graph advanced. It is
+// filled once for each rollout; what a later one still needs is copied out of it.
 //
 // paper:app:memory_update  the graph advances to G_{n+1} only when another agent is detected
 //
-// Reading: an episode starts with G_0 of its first observation, which holds the observer alone unless someone is detected
-// there; G_0 counts as f_{n-1} of G_1 but a moment without detections is no entry of the attention's history.
+// Reading: an episode starts with G_0 of its first observation, which holds the observer alone unless someone is
+// detected there; G_0 counts as f_{n-1} of G_1 but a moment without detections is no entry of the attention's
+// history.
 type queue struct {
 	obs        int        // I
 	keep       int        // moments that a row can refer to: the present one, the one before, and the history of that

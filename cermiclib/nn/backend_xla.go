@@ -15,8 +15,8 @@ import (
 	"github.com/gomlx/go-xla/compute/xla" // XLA through PJRT plugins
 )
 
-// A plugin is installed by `reproduce setup` or by hand, never behind the user's back. The environment variable for that is
-// read before this program could set it.
+// A plugin is installed by `reproduce setup` or by hand, never behind the user's back. The environment variable for
+// that is read before this program could set it.
 func init() { xla.EnableAutoInstall(false) }
 
 // pluginGlobs are where a plugin of each kind lies below one of the folders of sites.
@@ -37,10 +37,11 @@ func plugins() []string {
 	return append(found, installed(cpu, "")...)
 }
 
-// installed lists backend configurations, with options, for the XLA plugins of a kind: first the plugins in the folders of
-// PJRT_PLUGIN_LIBRARY_PATH, then the ones in .venv of the working directory or of a folder above it, and in an active virtual
-// environment. A plugin is named by its absolute path, which keeps go-xla from searching and from downloading; it would not
-// find the one for CUDA by its name. GoMLX cuts configurations at commas, so that no folder may have one in its name.
+// installed lists backend configurations, with options, for the XLA plugins of a kind: first the plugins in the
+// folders of PJRT_PLUGIN_LIBRARY_PATH, then the ones in .venv of the working directory or of a folder above it, and
+// in an active virtual environment. A plugin is named by its absolute path, which keeps go-xla from searching and
+// from downloading; it would not find the one for CUDA by its name. GoMLX cuts configurations at commas, so that no
+// folder may have one in its name.
 func installed(kind, options string) []string {
 	var found []string
 	for _, dir := range filepath.SplitList(os.Getenv(PluginVariable)) {
@@ -71,8 +72,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// sites are the folders that a plugin may lie below: of each virtual environment its Python packages, which come first, and lib, where
-// setup puts go-xla's build.
+// sites are the folders that a plugin may lie below: of each virtual environment its Python packages, which come
+// first, and lib, where setup puts go-xla's build.
 func sites() (roots []string) {
 	environment := func(dir string) {
 		found, _ := fs.Glob(os.DirFS(dir), "lib/python3*/site-packages")
@@ -99,8 +100,8 @@ func sites() (roots []string) {
 	return roots
 }
 
-// config names a plugin by path. TF32, which shortens the factors of matrix products to ten bits, is off unless options ask for it: results
-// on a GPU are then comparable with a CPU's.
+// config names a plugin by path. TF32, which shortens the factors of matrix products to ten bits, is off unless
+// options ask for it: results on a GPU are then comparable with a CPU's.
 func config(path, options string) string {
 	c := "xla:" + path + options
 	if strings.Contains(filepath.Base(path), cuda) && !strings.Contains(options, "tf32") {

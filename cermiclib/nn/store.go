@@ -37,8 +37,8 @@ func (b *Build) For(spec *envs.Spec) *Build {
 	return &part
 }
 
-// Close releases the compiled graphs and the variables, which lie on the device: the garbage collector sees only how little
-// of them is in Go's memory. Nothing that was built can be used any more.
+// Close releases the compiled graphs and the variables, which lie on the device: the garbage collector sees only how
+// little of them is in Go's memory. Nothing that was built can be used any more.
 func (b *Build) Close() {
 	for _, part := range append(b.parts, b) {
 		for _, p := range part.programs {

@@ -11,12 +11,13 @@ import (
 	"cermic/envs/conf"
 )
 
-// GRU is BenchMARL's recurrent model (conf/model/layers/gru.yaml): one layer of gated recurrent units reads the observation, a
-// feed-forward network with Tanh between layers reads its state. The state starts every episode at zero.
+// GRU is BenchMARL's recurrent model (conf/model/layers/gru.yaml): one layer of gated recurrent units reads the
+// observation, a feed-forward network with Tanh between layers reads its state. The state starts every episode at
+// zero.
 //
-// Deviation: BenchMARL trains on whole collections of an environment at once, hundreds of steps. Here gradients pass through chunks of bptt
-// steps, each starting from the state that the agent had there when it acted (Kapturowski et al. 2019, "stored state"): a
-// graph of hundreds of unrolled steps takes minutes to compile.
+// Deviation: BenchMARL trains on whole collections of an environment at once, hundreds of steps. Here gradients pass
+// through chunks of bptt steps, each starting from the state that the agent had there when it acted (Kapturowski et
+// al. 2019, "stored state"): a graph of hundreds of unrolled steps takes minutes to compile.
 type GRU struct {
 	Width  int   `json:"gru_width" range:"1..8192" help:"C, length of the hidden state; BenchMARL: 128"`
 	Hidden []int `json:"hidden" range:"1..8192" help:"widths of the feed-forward layers; BenchMARL: 256, 256"`

@@ -14,8 +14,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// Policy is graph code, shared by all agents of a team: row (b, i) of its output may depend on row (b, i) of its inputs only,
-// so execution is decentralised. It panics on misuse, as GoMLX does.
+// Policy is graph code, shared by all agents of a team: row (b, i) of its output may depend on row (b, i) of its
+// inputs only, so execution is decentralised. It panics on misuse, as GoMLX does.
 type Policy interface {
 	// HiddenLen is C, the length of the recurrent state of one agent; 0 for feed-forward networks.
 	HiddenLen() int
@@ -24,14 +24,14 @@ type Policy interface {
 	Net(sc *model.Scope, obs, hidden *graph.Node, out int) (y, next *graph.Node)
 }
 
-// Recurrent is a Policy with a state, trained on chunks of successive steps of one environment. A policy with a state that is not
-// Recurrent is trained on single steps, its stored hidden state taken as given.
+// Recurrent is a Policy with a state, trained on chunks of successive steps of one environment. A policy with a state
+// that is not Recurrent is trained on single steps, its stored hidden state taken as given.
 type Recurrent interface {
 	Policy
 	// Chunk is L, the number of steps that gradients pass through, at least 1.
 	Chunk() int
-	// Unroll maps obs [L,B,N,I], keep [L,B,N] (0 where an episode starts) and the hidden state before the first step [B,N,C] to
-	// y [L,B,N,out]: the same as Net does step by step.
+	// Unroll maps obs [L,B,N,I], keep [L,B,N] (0 where an episode starts) and the hidden state before the first step
+	// [B,N,C] to y [L,B,N,out]: the same as Net does step by step.
 	Unroll(sc *model.Scope, obs, keep, hidden *graph.Node, out int) (y *graph.Node)
 }
 
@@ -43,12 +43,13 @@ func Chunk(p Policy) int {
 	return 1
 }
 
-// SelfTraining is a Policy of which a part learns by itself, on a loss of its own, that is no part of the learner's. It is optional, so
-// that a policy of another package may have such a part, whatever the learner, and most need not speak of it.
+// SelfTraining is a Policy of which a part learns by itself, on a loss of its own, that is no part of the learner's.
+// It is optional, so that a policy of another package may have such a part, whatever the learner, and most need not
+// speak of it.
 type SelfTraining interface {
 	Policy
-	// Trainer compiles that training for the network whose scope path leads to. The learner runs it after each of its updates, on
-	// the same rollout and with the weights that the update has left.
+	// Trainer compiles that training for the network whose scope path leads to. The learner runs it after each of its
+	// updates, on the same rollout and with the weights that the update has left.
 	Trainer(b *nn.Build, path ...string) (Training, error)
 }
 

@@ -75,8 +75,8 @@ func (s *Store) File(name string) ([]byte, error) {
 // record is shared: do not change it.
 func (s *Store) Get(id string) (*Record, error) { return s.get(id, true) }
 
-// Head is Get without scalars, which take most of the time to read; of the evaluations it has only the frames and scores
-// of the last.
+// Head is Get without scalars, which take most of the time to read; of the evaluations it has only the frames and
+// scores of the last.
 func (s *Store) Head(id string) (*Record, error) { return s.get(id, false) }
 
 func (s *Store) get(id string, whole bool) (*Record, error) {
