@@ -48,7 +48,6 @@ type Spec struct {
 	Opponents   []int
 	Obs         []int    // shape of one agent's observation: [18]; or [H W] cells with indices into Pixels
 	Pixels      []uint8  // [V,8,8,3] RGB of each cell value; nil for vector observations
-	Painted     bool     // networks read the rendered pixels instead of the cells: equivalent, at many times the cost
 	Scalars     int      // X: length of the vector observation beside cells; 0 for vector observations
 	Entities    []Entity // named spans of an agent's row of Step.Obs; may be empty
 	State       int      // S: length of the central state for critics and mixers, without cells

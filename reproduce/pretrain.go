@@ -19,7 +19,7 @@ import (
 )
 
 func pretrainCommand() *cobra.Command {
-	var tasks, kind, target, store string
+	var tasks, kind, store string
 	var frames, epochs int
 	var seed uint64
 	cmd := &cobra.Command{
@@ -34,7 +34,7 @@ func pretrainCommand() *cobra.Command {
 				if err != nil {
 					return usageError{err}
 				}
-				p.Frames, p.Epochs, p.Seed, p.Target = frames, epochs, seed, target
+				p.Frames, p.Epochs, p.Seed = frames, epochs, seed
 				if err := conf.Check(p); err != nil {
 					return usagef("pre-training: %w", err)
 				}
@@ -64,8 +64,6 @@ func pretrainCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&tasks, "task", "navigation", "`tasks`, separated by commas, or all")
 	f.StringVar(&kind, "memory", memory.DefaultGraph().Kind(), "graph, gru or mlp")
-	f.StringVar(&target, "target", "", "`prediction` of peers: "+memory.TargetState+
-		" for their simulator state (default: a random encoding of their observations)")
 	storeFlag(f, &store)
 	f.IntVar(&frames, "frames", plan.PretrainFrames, "frames of random rollouts")
 	f.IntVar(&epochs, "epochs", plan.PretrainEpochs, "maximal number of epochs")

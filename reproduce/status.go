@@ -28,7 +28,7 @@ func statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			records, err := st.Briefs(results.Query{})
+			records, err := st.Heads(results.Query{})
 			if err != nil {
 				return err
 			}

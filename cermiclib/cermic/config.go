@@ -19,9 +19,9 @@ type Config struct {
 	PeerChannels bool `json:"peer_channels,omitzero" help:"the module also observes where visible peers are, if o_t lacks it"`
 
 	// Representations: encoder.go, predict.go
-	Embed       int     `json:"d_s" range:"2..8192" size:"width" help:"length of the observation embedding s_t; the paper: 64"`
-	Latent      int     `json:"d_x" range:"1..8192" size:"width" help:"length of the latent code x_t; not in the paper"`
-	Hidden      int     `json:"phi_hidden,omitzero" range:"0..8192" size:"width" help:"width of φ and ψ; 0: 256, as in Dynamic Bottleneck; not in the paper"`
+	Embed       int     `json:"d_s" range:"2..8192" help:"length of the observation embedding s_t; the paper: 64"`
+	Latent      int     `json:"d_x" range:"1..8192" help:"length of the latent code x_t; not in the paper"`
+	Hidden      int     `json:"phi_hidden,omitzero" range:"0..8192" help:"width of φ and ψ; 0: 256, as in Dynamic Bottleneck; not in the paper"`
 	Polyak      float64 `json:"ema_tau" range:"0..1" help:"τ of the target encoder, per gradient step; not in the paper"`
 	AgentID     bool    `json:"cermic_agent_id" help:"φ also receives the agent's index; for heterogeneous agents"`
 	EmbedNorm   bool    `json:"enc_ln" help:"s_t has mean 0 and variance 1 over its components"`
@@ -61,8 +61,6 @@ type Config struct {
 	ConsistencyMemory bool    `json:"nce_into_memory" help:"the InfoNCE loss also trains the memory; else only the critic"`
 	RewardFeature     string  `json:"reward_feat" oneof:"symlog,raw,running_std" help:"form of the last extrinsic reward r^e_{t−1} as input of the critic"`
 
-	ActorContext bool `json:"actor_uses_context,omitzero" help:"MAPPO's actor also reads the context f_n; the paper is ambiguous"`
-
 	// Intrinsic reward: reward.go, form.go. The paper adds r^i without normalisation, with weight 1.
 	Form   Form    `json:"int_form,omitzero" help:"formula of the intrinsic reward r^i; kl: the paper's √KL"`
 	Others float64 `json:"int_others,omitzero" range:"0.." help:"weight of each peer's r^i in an agent's reward, in training only; the paper: 0"`
@@ -72,7 +70,7 @@ type Config struct {
 	Steps     int     `json:"cermic_steps,omitzero" range:"0..100000" help:"gradient steps of the module after each rollout batch; 0: see cermic_epochs"`
 	Epochs    int     `json:"cermic_epochs" range:"0..10000" help:"epochs of the module over each rollout batch, with cermic_steps=0; 0: not trained"`
 	Fraction  float64 `json:"cermic_frac" range:"(0..1]" help:"fraction of the agent steps that each epoch samples; with cermic_steps=0"`
-	Minibatch int     `json:"cermic_minibatch" range:"2..100000000" size:"rows" help:"agent steps per gradient step of the module"`
+	Minibatch int     `json:"cermic_minibatch" range:"2..100000000" help:"agent steps per gradient step of the module"`
 	LR        float64 `json:"lr" range:"(0..)" help:"Adam's step size for the module; the paper: 1e-4"`
 	AdamEps   float64 `json:"adam_eps" range:"(0..)" help:"Adam's ε for the module; the paper: 1e-6"`
 	GradClip  float64 `json:"grad_clip" range:"(0..)" help:"largest global norm of the module's gradient; larger ones are scaled down"`

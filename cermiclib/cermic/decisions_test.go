@@ -33,12 +33,12 @@ var decisions = map[int]map[string]string{
 	13: {"memory.pretrain": "half", "memory.det_online": ""},
 	14: {"int_norm": "rank", "int_memory": "2", "int_coef": "-1", "int_clip": "0", "int_anneal": "cosine",
 		"int_anneal_frames": "0"},
-	15: {"actor_uses_context": ""},
+	15: {}, // the actor does not read f_n
 	16: {"cermic_epochs": "-1", "cermic_frac": "0", "cermic_minibatch": "1"},
 	17: {}, // a setting of value learners
 	18: {"ema_tau": "2"},
-	19: {"memory.det_slots": "kind"},
-	20: {"memory.queue_len": "0", "memory.gnn_heads": "3", "memory.mem_history": "stored"},
+	19: {}, // the detector distinguishes agents
+	20: {"memory.queue_len": "0", "memory.gnn_heads": "3"},
 	21: {}, // r^i does not depend on s_{t+1}
 	22: {}, // θ is not the policy's
 	24: {"neg_filter": ""},

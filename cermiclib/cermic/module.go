@@ -47,7 +47,6 @@ type module struct {
 	view      rl.Rollout    // buffers of read
 	sighted   []bool        // [E·N] by the labels, the agent saw a peer after the first step of its running episode
 	mem       memory.Memory // nil without L_exploit
-	context   *actorContext // nil unless actor_uses_context
 	minibatch int           // B
 	form      form          // formula of r^i: form.go
 	step      *nn.Loop      // gradient steps
@@ -99,10 +98,29 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	if err := m.compile(b); err != nil {
 		return nil, err
 	}
-	if c.ActorContext {
-		m.context, err = c.newActorContext(b, m.task)
+	return m, nil
+}
+
+var _ explore.Requirer = Config{}
+
+// Requires says whether rollouts need labels, for the channels of peers or a detector that learns.
+//
+// Reading: the appendix has the memory inform an agent's actions, but no arrow of the paper's figure leads from f_n to the
+// actor, and the method's text has none either. So the policy is the learner's own, and acting needs no memory (D15).
+func (c Config) Requires(b *nn.Build) (needs explore.Requirements, err error) {
+	if err := c.Validate(); err != nil {
+		return needs, err
 	}
-	return m, err
+	needs.Labels = c.spec(b.Spec) != b.Spec
+	if !c.Exploit {
+		return needs, nil
+	}
+	mem, err := c.Memory.Build(c.reads(b))
+	if err != nil {
+		return needs, err
+	}
+	needs.Labels = needs.Labels || mem.Shape().Labels
+	return needs, nil
 }
 
 // compile builds the graph of one gradient step.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"cermic/cermiclib/memory"
 	"cermic/cermiclib/rl"
 )
 
@@ -18,33 +17,15 @@ type state struct {
 	Last      []float32
 	Sighted   []bool `json:",omitempty"`
 	Memory    []byte // state of a memory that is an rl.Saver
-	Context   []byte `json:"Told,omitempty"` // the same for the actors' memory
-	Form      []byte `json:",omitempty"`     // state of the formula of r^i
-}
-
-// saveMemory returns the state of a memory that is an rl.Saver, else nil.
-func saveMemory(mem memory.Memory) []byte {
-	if s, ok := mem.(rl.Saver); ok {
-		return s.Save()
-	}
-	return nil
-}
-
-// loadMemory restores a state of saveMemory.
-func loadMemory(mem memory.Memory, data []byte) error {
-	if s, ok := mem.(rl.Saver); ok {
-		return s.Load(data)
-	}
-	return nil
+	Form      []byte `json:",omitempty"` // state of the formula of r^i
 }
 
 // Save returns the running statistics and the state that the memory carries between rollout batches. The running means
 // of γ are variables of the store.
 func (m *module) Save() []byte {
-	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Sighted: m.sighted,
-		Memory: saveMemory(m.mem), Form: m.form.Save()}
-	if m.context != nil {
-		s.Context = saveMemory(m.context.mem)
+	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Sighted: m.sighted, Form: m.form.Save()}
+	if saver, ok := m.mem.(rl.Saver); ok {
+		s.Memory = saver.Save()
 	}
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -59,11 +40,8 @@ func (m *module) Load(data []byte) error {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("cermic: the saved state of the module cannot be read: %w", err)
 	}
-	if err := loadMemory(m.mem, s.Memory); err != nil {
-		return err
-	}
-	if m.context != nil {
-		if err := loadMemory(m.context.mem, s.Context); err != nil {
+	if saver, ok := m.mem.(rl.Saver); ok {
+		if err := saver.Load(s.Memory); err != nil {
 			return err
 		}
 	}

@@ -37,8 +37,5 @@ func (c Config) validateParts() error {
 		return fmt.Errorf("cermic_steps is %d and cermic_epochs is %d, but only one may be positive: set the other to 0",
 			c.Steps, c.Epochs)
 	}
-	if c.ActorContext && !c.Exploit {
-		return fmt.Errorf("actor_uses_context needs the memory, which exploit=false leaves out: change one of them")
-	}
 	return nil
 }

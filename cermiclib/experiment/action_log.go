@@ -14,8 +14,8 @@ import (
 )
 
 // A learner that trains on old experience has up to gigabytes of it, too much for a checkpoint every few seconds. The
-// environment's part in it follows from the seed and the actions, so a checkpoint holds all actions since the start, a byte
-// each, and a run that goes on plays them again, in seconds, before it trains.
+// environment's part in it follows from the seed and the actions, so a checkpoint holds all actions since the start,
+// a byte each, and a run that goes on plays them again, in seconds, before it trains.
 
 // logActions keeps the actions of the rollout batch that was just trained on.
 func (g *group) logActions() {
@@ -43,13 +43,10 @@ func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error
 	if _, ok := t.env.(envs.Fallible); ok {
 		return fmt.Errorf("what happened in %s cannot be played again, and a value learner needs all of it", t.spec.Name)
 	}
-	state := map[string][]byte{}
-	for _, x := range c.Tensors {
-		state[x.Name] = x.Data
-	}
+	state := named(c.Tensors)
 	actions, batches := make(map[*group][]byte, len(t.groups)), 0
 	for _, g := range t.groups {
-		actions[g] = state[statePrefix+g.path()+"played"]
+		actions[g] = state[statePrefix+g.path()+"played"].Data
 		batches = len(actions[g]) / g.x.Rows()
 	}
 	for range batches {
@@ -83,7 +80,7 @@ func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error
 			return errForgotten
 		}
 	}
-	if !bytes.Equal(t.env.Save(nil), state[statePrefix+"environment"]) {
+	if !bytes.Equal(t.env.Save(nil), state[statePrefix+"environment"].Data) {
 		return errForgotten
 	}
 	return nil

@@ -102,17 +102,6 @@ func TestEveryMethodPlaysBattlesWithinItsMasks(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedBattleGoesOnExactly(t *testing.T) {
-	whole, pieces := open(t), open(t)
-	e := battle(tiny(1))
-	r, err := Run(t.Context(), e, whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trainInPieces(t, e, pieces)
-	sameRecord(t, record(t, whole, r.ID), record(t, pieces, r.ID))
-}
-
 // weights are all trainable numbers of a trainer by the path of their variable.
 func (t *trainer) weights(scope string) map[string]string {
 	out := map[string]string{}

@@ -25,8 +25,8 @@ const (
 	statePrefix   = "state/"
 )
 
-// checkpoint copies everything that the next iteration depends on. Random streams need no place in it: they are named by
-// the iteration.
+// checkpoint copies everything that the next iteration depends on. Random streams need no place in it: they are named
+// by the iteration.
 func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) {
 	c = results.Checkpoint{Frames: t.frames, Meta: map[string]string{
 		"iteration": strconv.Itoa(t.iteration),
@@ -172,8 +172,8 @@ func (t *trainer) restoreLearned(c results.Checkpoint) (byName map[string]safete
 	return byName, nil
 }
 
-// restoreWeights puts values into the variables that building the experiment made: exactly those, of the same shapes; if bare, all but those
-// of optimisers.
+// restoreWeights puts values into the variables that building the experiment made: exactly those, of the same shapes;
+// if bare, all but those of optimisers.
 func (t *trainer) restoreWeights(byName map[string]safetensors.Tensor, bare bool) error {
 	stored := 0
 	for name := range byName {

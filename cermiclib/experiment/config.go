@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package experiment trains experiments: it collects, trains, evaluates and writes down what happened, so that a run can be stopped at
-// any moment and goes on as if it had not been. Read run.go beside Algorithm 1 of the paper.
+// Package experiment trains experiments: it collects, trains, evaluates and writes down what happened, so that a run
+// can be stopped at any moment and goes on as if it had not been. Read run.go beside Algorithm 1 of the paper.
 package experiment
 
 import (
@@ -27,7 +27,8 @@ type Config struct {
 	Method string `json:"-"` // label of curves and tables; empty: made from learner and explorer
 }
 
-// Budget says how long a run trains and how it is evaluated. It is part of a run's identity, so budgets are never mixed.
+// Budget says how long a run trains and how it is evaluated. It is part of a run's identity, so budgets are never
+// mixed.
 type Budget struct {
 	Name         string `json:"name" help:"name of the budget: smoke, explore, short, paper, or custom"`
 	Frames       int    `json:"frames" range:"1..1000000000000" help:"environment steps of training over all parallel environments, in whole rollout batches"`

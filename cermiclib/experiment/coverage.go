@@ -12,8 +12,9 @@ import (
 	"cermic/envs"
 )
 
-// coverage counts which cells of a task's declared projection training has visited. It looks at the environment, draws nothing and
-// touches nothing, so a run learns the same with it as without. A nil coverage is of a task that declares no projection.
+// coverage counts which cells of a task's declared projection training has visited. It looks at the environment,
+// draws nothing and touches nothing, so a run learns the same with it as without. A nil coverage is of a task that
+// declares no projection.
 type coverage struct {
 	of     envs.Coverer
 	visits results.Visits
@@ -63,7 +64,8 @@ func (v *coverage) note(k, e int) {
 	}
 }
 
-// tell writes into the rollout batch of each group how often training has been where each agent step ended; 0 outside the projection.
+// tell writes into the rollout batch of each group how often training has been where each agent step ended; 0 outside
+// the projection.
 func (v *coverage) tell(groups []*group) {
 	if v == nil {
 		return
@@ -138,8 +140,8 @@ func (v *coverage) tensors() []safetensors.Tensor {
 	}
 }
 
-// restore takes in a checkpoint. One that was written before visits were counted has none: counting then starts anew, as do the numbers
-// of the last rollout batch where only these are missing.
+// restore takes in a checkpoint. One that was written before visits were counted has none: counting then starts anew,
+// as do the numbers of the last rollout batch where only these are missing.
 func (v *coverage) restore(byName map[string]safetensors.Tensor) error {
 	kept := func(name string) bool { _, ok := byName[statePrefix+name]; return ok }
 	if v == nil || !kept(visitsTensor) {
@@ -152,8 +154,9 @@ func (v *coverage) restore(byName map[string]safetensors.Tensor) error {
 	return err
 }
 
-// Visits returns how often e's run had visited each cell when it was last saved, and what its last rollout batch earned there. The run
-// may be partial; it is not changed. While a run trains, every results.Event of an iteration carries its visits.
+// Visits returns how often e's run had visited each cell when it was last saved, and what its last rollout batch
+// earned there. The run may be partial; it is not changed. While a run trains, every results.Event of an iteration
+// carries its visits.
 func Visits(e Config, st *results.Store) (*results.Visits, error) {
 	id, err := e.ID()
 	if err != nil {
@@ -163,9 +166,7 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 	if err != nil {
 		return nil, e.unsaved(id, st, err)
 	}
-	shared := e.Task.Shared()
-	shared.NumEnvs = 1
-	env, err := e.Task.WithShared(shared).Build(e.Seed, 1)
+	env, err := e.withCopies(1).Task.Build(e.Seed, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -174,10 +175,7 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 	if err := envs.Err(env); err != nil {
 		return nil, err
 	}
-	v, byName := newCoverage(env, 1), map[string]safetensors.Tensor{}
-	for _, x := range saved.Tensors {
-		byName[x.Name] = x
-	}
+	v, byName := newCoverage(env, 1), named(saved.Tensors)
 	if _, counted := byName[statePrefix+visitsTensor]; v == nil || !counted {
 		return nil, fmt.Errorf("run %s on %s has no count of visits", id, e.Task.Kind())
 	}

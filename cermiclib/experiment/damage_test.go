@@ -72,19 +72,3 @@ func TestDamagedFilesOfAStoppedRunAreNamedAndDoneAgain(t *testing.T) {
 		}
 	}
 }
-
-func TestADamagedFinishedRunIsTrainedAgainAndSaysWhy(t *testing.T) {
-	e, st := tiny(13), open(t)
-	first, err := Run(t.Context(), e, st)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := record(t, st, first.ID)
-	for name, damage := range damages {
-		notes := repair(t, st, e, first.ID, "record.json", damage)
-		if !strings.Contains(notes, "record.json") || !strings.Contains(notes, "set aside") {
-			t.Errorf("%s is told as:\n%s", name, notes)
-		}
-		sameRecord(t, want, record(t, st, first.ID))
-	}
-}

@@ -11,8 +11,8 @@ import (
 	"cermic/envs"
 )
 
-// Episode plays the first episode of an evaluation that is not aborted with the weights that e's run was last saved with, and returns its
-// scenes, one a step and the reset first, and its score. The run may be partial; it is not changed.
+// Episode plays the first episode of an evaluation that is not aborted, with the last saved weights of e's run. It
+// returns the scenes, one a step and the reset first, and the score. The run may be partial; it is not changed.
 func Episode(ctx context.Context, e Config, st *results.Store) ([]envs.Scene, *results.Eval, error) {
 	backend, err := nn.Open()
 	if err != nil {
@@ -26,16 +26,13 @@ func Episode(ctx context.Context, e Config, st *results.Store) ([]envs.Scene, *r
 	return t.filmed(ctx)
 }
 
-// Untrained is Episode with the weights that e's training begins with.
+// Untrained is Episode with e's initial weights.
 func Untrained(ctx context.Context, e Config) ([]envs.Scene, *results.Eval, error) {
 	backend, err := nn.Open()
 	if err != nil {
 		return nil, nil, err
 	}
-	shared := e.Task.Shared()
-	shared.NumEnvs = 1 // enough, and no weight depends on their number
-	e.Task = e.Task.WithShared(shared)
-	t, err := newTrainer(e, backend, "")
+	t, err := newTrainer(e.withCopies(1), backend, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,28 +40,24 @@ func Untrained(ctx context.Context, e Config) ([]envs.Scene, *results.Eval, erro
 	return t.filmed(ctx)
 }
 
-// filmed plays an episode with the weights as they are.
+// filmed plays an episode of the only environment.
 func (t *trainer) filmed(ctx context.Context) ([]envs.Scene, *results.Eval, error) {
 	if _, ok := t.env.(envs.Scener); !ok {
 		return nil, nil, fmt.Errorf("%s cannot be drawn", t.exp.Task.Kind())
 	}
 	t.exp.Budget.EvalEpisodes = 1
 	var scenes []envs.Scene
-	over := false
-	eval, err := t.evaluate(ctx, func(k int, env envs.Env, s *envs.Step) {
-		if k == 0 { // again, where the first was aborted
-			scenes, over = nil, false
+	eval, err := t.evaluate(ctx, func(k int, env envs.Env, _ *envs.Step, _ []seat) {
+		if k == 0 { // again, if the first episode was aborted
+			scenes = nil
 		}
-		if !over {
-			scenes = append(scenes, env.(envs.Scener).Scene(0))
-		}
-		over = over || s.Terminated[0]|s.Truncated[0] != 0
+		scenes = append(scenes, env.(envs.Scener).Scene(0))
 	})
 	return scenes, eval, err
 }
 
-// Evaluate plays an evaluation as an experiment says, with the weights that e's run was last saved with: its own evaluation, with more
-// episodes, sampled actions or another score of the task. The run may be partial; it is not changed.
+// Evaluate plays the evaluation of the experiment as with the last saved weights of e's run: its own evaluation, with
+// more episodes, sampled actions or another score of the task. The run may be partial; it is not changed.
 func Evaluate(ctx context.Context, e, as Config, st *results.Store) (*results.Eval, error) {
 	backend, err := nn.Open()
 	if err != nil {

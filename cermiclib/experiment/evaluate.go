@@ -14,13 +14,13 @@ import (
 	"cermic/envs/rng"
 )
 
-// Watcher sees every step of an evaluation's environments, as they are after reset (t = 0) and after each action.
-type Watcher func(t int, env envs.Env, s *envs.Step)
+// watcher sees every step of an evaluation's environments, after reset (t = 0) and after each action, which seats hold.
+type watcher func(t int, env envs.Env, s *envs.Step, seats []seat)
 
-// evaluate plays episodes in fresh copies, explorer off, greedily or as the budget says. Score is the benchmark's own metric over its
-// own horizon; the sparse return runs on to the horizon of the reward that was trained on. Episodes that are aborted do not count:
-// others are played in their place, unless that happens more often than there are episodes to play.
-func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, error) {
+// evaluate plays episodes in fresh environments, explorer off, greedily or as the budget says. Score is the
+// benchmark's own metric over its own horizon; the sparse return runs on to the horizon of the reward that was
+// trained on. Aborted episodes do not count: others replace them, unless more are aborted than are wanted.
+func (t *trainer) evaluate(ctx context.Context, watch watcher) (*results.Eval, error) {
 	out, begun, want := &results.Eval{Frames: t.frames}, 0, t.exp.Budget.EvalEpisodes
 	for round := uint64(0); len(out.Scores) < want; round++ {
 		seed := rng.New(t.exp.Seed, "evaluation", uint64(t.frames), round).Uint64()
@@ -29,7 +29,7 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 			return nil, err
 		}
 		begun += min(env.Spec().NumEnvs, want-len(out.Scores))
-		err = t.withFreshState(func() error { return t.play(ctx, env, round, out, watch) })
+		err = t.play(ctx, env, round, out, watch)
 		envs.Close(env)
 		if err != nil {
 			return nil, err
@@ -38,7 +38,7 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 			return nil, fmt.Errorf("%d episodes of %s were aborted in an evaluation of %d", aborted, env.Spec().Name, want)
 		}
 		if len(out.Scores) > 0 {
-			watch = nil // one round that counts is enough to look at
+			watch = nil // it has seen a round that counts
 		}
 	}
 	for _, score := range slices.Concat(append(slices.Collect(maps.Values(out.Groups)), out.Scores, out.Early, out.Sparse)...) {
@@ -49,21 +49,21 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 	return out, nil
 }
 
-// play runs one episode in every environment of env until as many are over as are still wanted, those of the first environments, and appends those of
-// them that were not aborted to out.
-func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *results.Eval, watch Watcher) error {
+// play runs one episode in every environment of env until the wanted ones, those of the first environments, are over.
+// It appends the ones that were not aborted to out.
+func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *results.Eval, watch watcher) error {
 	s := env.Spec()
 	step, act := newBuffers(env)
 	score, early, sparse := make([]float64, s.NumEnvs), make([]float64, s.NumEnvs), make([]float64, s.NumEnvs)
 	length := make([]int, s.NumEnvs)
-	seats, isFirst := t.seats(step, act), slices.Repeat([]uint8{1}, s.NumEnvs)
+	seats := t.seats(step, act)
 	t.seedEvaluation(round, s.NumEnvs)
 	env.Reset(nil, step)
 	if err := envs.Err(env); err != nil {
 		return err
 	}
 	if watch != nil {
-		watch(0, env, step)
+		watch(0, env, step, seats)
 	}
 	left := min(s.NumEnvs, t.exp.Budget.EvalEpisodes-len(out.Scores))
 	over, aborted := make([]bool, left), make([]bool, left)
@@ -74,16 +74,15 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 		if err := envs.CheckStep(env, step, over); err != nil {
 			return fmt.Errorf("%s, step %d of an evaluation: %w", s.Name, k, err)
 		}
-		if err := t.takeTurns(seats, step, act, isFirst); err != nil {
+		if err := t.takeTurns(seats, step, act); err != nil {
 			return err
 		}
-		clear(isFirst)
 		env.Step(act, step)
 		for i := range seats {
 			seats[i].earn(k, s.EvalHorizon, step, over)
 		}
 		if watch != nil {
-			watch(k+1, env, step)
+			watch(k+1, env, step, seats)
 		}
 		for c := range over {
 			if over[c] {
@@ -132,16 +131,16 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 	return nil
 }
 
-// seat is a group in another environment than the one that it trains in: an evaluation's.
+// seat is a group in an environment that it does not train in: an evaluation's.
 type seat struct {
 	*group
-	step    *envs.Step // what its agents see there
+	step    *envs.Step // its agents' observations there
 	act     *envs.Actions
 	hidden  []float32
 	returns []float64 // [E] dense, mean over its agents, within the benchmark's horizon; nil for a task's only group
 }
 
-// seats are those of all groups, in environments that have just begun; step and act are the environment's.
+// seats are the seats of all groups in environments that have just begun; step and act are the environment's.
 func (t *trainer) seats(step *envs.Step, act *envs.Actions) []seat {
 	out := make([]seat, len(t.groups))
 	for i, g := range t.groups {
@@ -153,12 +152,12 @@ func (t *trainer) seats(step *envs.Step, act *envs.Actions) []seat {
 	return out
 }
 
-// takeTurns lets every group choose its actions on what step shows; isFirst [E] is 1 where an episode begins.
-func (t *trainer) takeTurns(seats []seat, step *envs.Step, act *envs.Actions, isFirst []uint8) error {
+// takeTurns lets every group choose its actions for the observations in step.
+func (t *trainer) takeTurns(seats []seat, step *envs.Step, act *envs.Actions) error {
 	for _, p := range seats {
 		p.view.Gather(p.step, step)
 		in := seen(p.step, p.hidden)
-		if err := p.look(&in, isFirst); err != nil {
+		if err := p.forward(&in); err != nil {
 			return err
 		}
 		p.choose(p.spec.NumEnvs*p.spec.Agents, p.act, t.exp.Budget.Sampled)
@@ -182,7 +181,8 @@ func (p *seat) earn(k, horizon int, step *envs.Step, over []bool) {
 	}
 }
 
-// seedEvaluation names the streams of a round of an evaluation, one an agent. Those of training are named anew before each rollout batch.
+// seedEvaluation names the streams of a round of an evaluation, one an agent. Those of training are named anew before
+// each rollout batch.
 func (t *trainer) seedEvaluation(round uint64, copies int) {
 	for _, g := range t.groups {
 		for row := range g.streams[:copies*g.spec.Agents] {

@@ -18,22 +18,23 @@ import (
 	"cermic/envs/conf"
 )
 
-// Fork is a place where a run branched off another: it went on from the other's state, with some settings changed. The
-// settings of an experiment with forks are those after the last one; Was leads back to the parent, so that the run can be
-// repeated from nothing but its experiment.
+// Fork is a place where a run branched off another: it went on from the other's state, with some settings changed.
+// The settings of an experiment with forks are those after the last one; Was leads back to the parent, so that the
+// run can be repeated from nothing but its experiment.
 type Fork struct {
 	Parent string   `json:"parent" help:"ID of the parent run"`
 	At     int      `json:"at" range:"1..1000000000000" help:"frames that the parent was trained for"`
 	Was    []string `json:"was" help:"changed settings with the parent's values, such as explore.alpha=0.2"`
 }
 
-// Branch returns the experiment that goes on from e's state at a number of frames, an end of one of its rollout batches, with some
-// settings changed: "explore.alpha=0.3". What leaves the networks, the shapes of the task and what the run has stored (labels of the
-// simulator, queues of a memory, bonuses of a replay) as they are can be changed; a changed task begins with new episodes.
+// Branch returns the experiment that goes on from e's state at a number of frames, an end of one of its rollout
+// batches, with some settings changed: "explore.alpha=0.3". What leaves the networks, the shapes of the task and what
+// the run has stored (labels of the simulator, queues of a memory, bonuses of a replay) as they are can be changed; a
+// changed task begins with new episodes.
 //
-// The state is taken from e's checkpoint if that is of those frames. Otherwise e is trained up to there again, which gives
-// the same. Keeping a checkpoint of every evaluation instead would take 130 MB a run of MAPPO-CERMIC (12 MB each, 24 with the
-// graph memory), a thousand times what a run's results take.
+// The state is taken from e's checkpoint if that is of those frames. Otherwise e is trained up to there again, which
+// gives the same. Keeping a checkpoint of every evaluation instead would take 130 MB a run of MAPPO-CERMIC (12 MB
+// each, 24 with the graph memory), a thousand times what a run's results take.
 func (e Config) Branch(at int, set ...string) (Config, error) {
 	id, err := e.ID()
 	if err != nil {
@@ -61,8 +62,8 @@ func (e Config) Branch(at int, set ...string) (Config, error) {
 	return child, child.Validate()
 }
 
-// Differences are the settings of e, as key=value, whose values differ in other. Where the two are made of other parts, so that
-// they do not have the same settings, the error is the first key that differs.
+// Differences are the settings of e, as key=value, whose values differ in other. Where the two are made of other
+// parts, so that they do not have the same settings, the error is the first key that differs.
 func Differences(e, other Config) ([]string, error) {
 	here, there := conf.Keys(e), conf.Keys(other)
 	var out []string
@@ -101,8 +102,8 @@ func (e Config) Parent() (Config, error) {
 	return parent, err
 }
 
-// History says what the settings were before each fork, those of the budget left out, which say nothing of what was learned:
-// "explore.alpha=0.2 until 246k".
+// History says what the settings were before each fork, those of the budget left out, which say nothing of what was
+// learned: "explore.alpha=0.2 until 246k".
 func (e Config) History() string {
 	var parts []string
 	for _, f := range e.Forks {
@@ -180,7 +181,8 @@ func (s *session) branchOff(ctx context.Context) error {
 	return nil
 }
 
-// stateOf returns the state of e's run after a number of frames: its checkpoint, or what training it in memory leads to.
+// stateOf returns the state of e's run after a number of frames: its checkpoint, or what training it in memory leads
+// to.
 func (s *session) stateOf(ctx context.Context, e Config, frames int) (results.Checkpoint, error) {
 	id, err := e.ID()
 	if err != nil {
@@ -211,8 +213,8 @@ func (s *session) stateOf(ctx context.Context, e Config, frames int) (results.Ch
 	return t.checkpoint(0)
 }
 
-// trainerAt returns a trainer of e at a checkpoint of its run if that is of use, else where e begins: at nothing, or where it
-// branches off itself.
+// trainerAt returns a trainer of e at a checkpoint of its run if that is of use, else where e begins: at nothing, or
+// where it branches off itself.
 func (s *session) trainerAt(ctx context.Context, e Config, saved results.Checkpoint, use bool) (*trainer, error) {
 	t, err := newTrainer(e, s.backend, s.files)
 	if err != nil {
@@ -248,19 +250,16 @@ func (s *session) trainerAt(ctx context.Context, e Config, saved results.Checkpo
 	return t, nil
 }
 
-// fitted is a checkpoint of another experiment with the variables of this one: those that only the other has are left out, and
-// those that only this one has begin as they always do, twins as copies of what the other has learned. So α can become 0, which has no
-// decoder and no momentum encoder, and more than that again.
+// fitted is a checkpoint of another experiment with the variables of this one: those that only the other has are left
+// out, and those that only this one has begin as they always do, twins as copies of what the other has learned. So α
+// can become 0, which has no decoder and no momentum encoder, and more than that again.
 func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 	own, err := t.checkpoint(0)
 	if err != nil {
 		return c, err
 	}
 	isWeight := func(x safetensors.Tensor) bool { return strings.HasPrefix(x.Name, weightsPrefix+"/") }
-	given := map[string]safetensors.Tensor{}
-	for _, x := range c.Tensors {
-		given[x.Name] = x
-	}
+	given := named(c.Tensors)
 	out := slices.DeleteFunc(slices.Clone(c.Tensors), isWeight)
 	for _, x := range own.Tensors {
 		if !isWeight(x) {
@@ -290,8 +289,8 @@ func (t *trainer) original(name string) string {
 	return ""
 }
 
-// adopt goes on from a checkpoint of the experiment from, whose settings may differ: on its episodes if the task is the same,
-// else with what was learned on new ones.
+// adopt goes on from a checkpoint of the experiment from, whose settings may differ: on its episodes if the task is
+// the same, else with what was learned on new ones.
 func (t *trainer) adopt(ctx context.Context, c results.Checkpoint, from Config) error {
 	was, err := conf.Marshal(from.Task)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// group are agents that are trained together: one learner, one explorer with its memory, one rollout, one set of variables. Groups of
-// one task share the environment and nothing else (BenchMARL's groups).
+// group are agents that are trained together: one learner, one explorer with its memory, one rollout, one set of
+// variables. Groups of one task share the environment and nothing else (BenchMARL's groups).
 type group struct {
 	view      *envs.View
 	spec      *envs.Spec // of the view
@@ -24,13 +24,11 @@ type group struct {
 	learner   learn.Learner
 	module    explore.Module
 	needs     explore.Requirements
-	provider  explore.ContextProvider // nil unless module is one
-	step      *envs.Step              // what the group's agents see now
+	step      *envs.Step // what the group's agents see now
 	act       *envs.Actions
 	x         *rl.Rollout
 	dist      *rl.Dist
 	hidden    []float32 // [E,N,C]
-	context   []float32 // [E,N,F] of the provider
 	streams   []rng.Rand
 	actionLog []uint8   // [frames,N] every choice so far, if the learner trains on old experience
 	returns   []float32 // [E] mean over agents, of the running episodes; nil where there is one group, whose score says it
@@ -53,7 +51,6 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 		if g.needs, err = c.Requires(g.build); err != nil {
 			return nil, err
 		}
-		g.build.Context = g.needs.Context
 	}
 	if g.learner, err = e.Learner.Build(g.build, e.Policy); err != nil {
 		return nil, err
@@ -63,9 +60,6 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 	}
 	if g.learner == nil || g.module == nil {
 		return nil, fmt.Errorf("learner %s or explorer %s: Build returned nil and no error", e.Learner.Kind(), e.Explore.Kind())
-	}
-	if _, ok := g.module.(explore.ContextProvider); g.needs.Context > 0 && !ok {
-		return nil, fmt.Errorf("explorer %s requires a context of %d numbers, but its module is no explore.ContextProvider", e.Explore.Kind(), g.needs.Context)
 	}
 	if l, ok := g.learner.(learn.OffPolicy); ok {
 		scorer, _ := g.module.(rl.Scorer)
@@ -87,10 +81,6 @@ func (g *group) makeRoom(frames int, whole *envs.Step, act *envs.Actions) error 
 	}
 	if g.needs.Labels {
 		g.x.KeepLabels()
-	}
-	if f := g.needs.Context; f > 0 {
-		g.provider, g.context = g.module.(explore.ContextProvider), make([]float32, rows*f)
-		g.x.KeepContext(f)
 	}
 	g.dist = rl.NewDist(s, c)
 	g.hidden = make([]float32, rows*c)
@@ -146,15 +136,14 @@ func (g *group) reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return s, nil
 }
 
-// decide samples the actions of step k, each agent from its own stream; isFirst is as of look, frames those trained so far.
-func (g *group) decide(k, frames int, isFirst []uint8) error {
+// decide samples the actions of step k, each agent from its own stream; frames are the ones trained so far.
+func (g *group) decide(k, frames int) error {
 	x, rows := g.x, len(g.streams)
 	in := seen(g.step, g.hidden)
 	in.Frames = frames
-	if err := g.look(&in, isFirst); err != nil {
+	if err := g.forward(&in); err != nil {
 		return err
 	}
-	copy(x.Context[k*len(g.context):], g.context)
 	if err := g.module.Behave(frames, &in, g.dist); err != nil {
 		return err
 	}
@@ -183,24 +172,10 @@ func seen(step *envs.Step, hidden []float32) rl.Obs {
 		Visible: step.Visible, RelPos: step.RelPos}
 }
 
-// look lets the learner act on what the agents see, and on the context that an explorer gives them; isFirst [E] is 1 where an episode begins.
-func (g *group) look(in *rl.Obs, isFirst []uint8) error {
-	if g.provider != nil {
-		if err := g.provider.ContextFor(in, isFirst, g.context); err != nil {
-			return err
-		}
-		in.Context = g.context
-	}
+// forward computes the learner's action distributions for the agents' observations.
+func (g *group) forward(in *rl.Obs) error {
 	g.dist.Mask = in.Mask
 	return g.learner.Act(in, g.dist)
-}
-
-// withFreshState lets f play other episodes from their start.
-func (g *group) withFreshState(f func() error) error {
-	if g.provider == nil {
-		return f()
-	}
-	return g.provider.WithFreshState(f)
 }
 
 // keep stores what step k returned.
@@ -222,7 +197,8 @@ func (g *group) keep(k int) {
 	}
 }
 
-// end keeps the true last observation of environment c, whose episode ended with step k, and forgets the rest of the episode.
+// end keeps the true last observation of environment c, whose episode ended with step k, and forgets the rest of the
+// episode.
 func (g *group) end(k, c int) {
 	g.x.End(k, c, g.step)
 	n := len(g.hidden) / g.spec.NumEnvs

@@ -59,8 +59,6 @@ func small(method string) Config {
 		return longer(kind(11))
 	}
 	switch method {
-	case "context":
-		return withContext(smallGRU())
 	case "mappo-db":
 		e, c := tiny(11), explore.DefaultDB()
 		c.Hidden, c.Feat, c.Latent, c.Epochs, c.Minibatch = 8, 8, 4, 1, 100
@@ -147,7 +145,7 @@ func TestARunKilledAtAnyMomentEndsAsAnUninterruptedOne(t *testing.T) {
 	}{
 		{"mappo", 6, 20 * time.Millisecond}, {"mappo-cermic", 3, 100 * time.Millisecond}, {"fork", 3, 100 * time.Millisecond},
 		{"qmix spectra", 3, 30 * time.Millisecond}, {"qplex ices", 3, 30 * time.Millisecond},
-		{"cpm gru mace", 3, 30 * time.Millisecond}, {"mappo-db", 2, 30 * time.Millisecond}, {"qmix-cermic", 2, 100 * time.Millisecond}, {"context", 2, 100 * time.Millisecond},
+		{"cpm gru mace", 3, 30 * time.Millisecond}, {"mappo-db", 2, 30 * time.Millisecond}, {"qmix-cermic", 2, 100 * time.Millisecond},
 	} {
 		if testing.Short() {
 			if !slices.Contains([]string{"mappo", "mappo-cermic", "fork"}, c.method) {

@@ -11,7 +11,6 @@ import (
 
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
-	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 )
@@ -24,9 +23,9 @@ func smallDB(seed uint64) Config {
 	return e
 }
 
-// smallIPPO is IPPO with CERMIC, whose actors read the memory.
+// smallIPPO is IPPO with CERMIC.
 func smallIPPO(uint64) Config {
-	e := withContext(memory.MLP{Embed: 8, Hidden: 8, Width: 12})
+	e := small("mappo-cermic")
 	l := e.Learner.(learn.MAPPO)
 	l.Critic = learn.OwnCritic
 	e.Learner = l

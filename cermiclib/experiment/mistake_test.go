@@ -17,12 +17,9 @@ import (
 // mistaken is an explorer of which one thing is wrong.
 type mistaken struct {
 	explore.None
-	needs  explore.Requirements
 	none   bool // Build returns nothing
 	reward func(x *rl.Rollout) rl.Scalars
 }
-
-func (c mistaken) Requires(*nn.Build) (explore.Requirements, error) { return c.needs, nil }
 
 func (c mistaken) Build(*nn.Build) (explore.Module, error) {
 	if c.none {
@@ -49,8 +46,7 @@ func (mistakenModule) Update(context.Context, *rl.Rollout) (rl.Scalars, error) {
 // Each mistake of an author ends the run in one sentence.
 func TestMistakesOfExplorersAreNamed(t *testing.T) {
 	for want, c := range map[string]mistaken{
-		"Build returned nil and no error":                                               {none: true},
-		"requires a context of 4 numbers, but its module is no explore.ContextProvider": {needs: explore.Requirements{Context: 4}},
+		"Build returned nil and no error": {none: true},
 		"iteration 0: the intrinsic reward of agent 1 in environment 2 became NaN": {reward: func(x *rl.Rollout) rl.Scalars {
 			x.Intrinsic[(3*x.E+2)*x.N+1] = float32(math.NaN())
 			return nil

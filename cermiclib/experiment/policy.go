@@ -11,24 +11,24 @@ import (
 	"cermic/envs/conf"
 )
 
-// Policy is what a run has learned, ready to act for all its agents in E parallel environments. Close it when it is no longer needed. It must
-// not be used by several goroutines at once.
+// Policy acts for all agents of a trained run in E parallel environments. Close it when it is no longer needed. It
+// must not be used by several goroutines at once.
 type Policy struct {
 	Experiment Config // of the run
 	Frames     int    // that it had trained when its weights were saved
 
-	// Sampled draws actions from the policy's distribution; otherwise they are its most likely ones. A value learner is greedy either way.
+	// Sampled draws actions from the policy's distribution; otherwise they are its most likely ones. A value learner is
+	// greedy either way.
 	Sampled bool
 
 	trainer *trainer
 	seats   []seat
-	step    *envs.Step // what seats look at
+	step    *envs.Step // buffers of the last Act
 	act     *envs.Actions
 	hidden  [][]float32 // recurrent states [E,N,C], one a group
-	starts  []uint8     // [E] is_first: 1 where an episode starts
 }
 
-// Load returns the policy of run id of st, with the weights that it was last saved with, for environments parallel environments. The run may be
+// Load returns the policy of run id of st with its last saved weights, for copies parallel environments. The run may be
 // partial. A run without weights in st is an error that wraps ErrNoWeights.
 func Load(st *results.Store, id string, copies int) (*Policy, error) {
 	r, err := st.Head(id)
@@ -52,19 +52,15 @@ func (e Config) Trained(st *results.Store, copies int) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	as, shared := e, e.Task.Shared()
-	shared.NumEnvs = copies
-	as.Task = e.Task.WithShared(shared)
-	t, err := restoredAs(e, as, backend, st)
+	t, err := restoredAs(e, e.withCopies(copies), backend, st)
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy{Experiment: e, Frames: t.frames, Sampled: e.Budget.Sampled, trainer: t, starts: make([]uint8, copies)}
+	p := &Policy{Experiment: e, Frames: t.frames, Sampled: e.Budget.Sampled, trainer: t}
 	for _, g := range t.groups {
 		p.hidden = append(p.hidden, make([]float32, len(g.hidden)))
 	}
 	t.seedEvaluation(0, copies)
-	p.Reset(nil)
 	return p, nil
 }
 
@@ -74,27 +70,29 @@ func (p *Policy) Env(seed uint64) (envs.Env, error) { return p.trainer.exp.Task.
 // Spec describes the environments that the policy acts in.
 func (p *Policy) Spec() *envs.Spec { return p.trainer.spec }
 
-// Reset tells the policy in which parallel environments an episode starts, those with mask[c] != 0 (nil: all), so that it forgets the one before:
+// Reset clears the recurrent states of the environments c with mask[c] != 0 (nil: all), in which an episode starts:
 // call it with every Env.Reset but the first.
 func (p *Policy) Reset(mask []uint8) {
-	for c := range p.starts {
+	copies := p.Spec().NumEnvs
+	for c := range copies {
 		if mask != nil && mask[c] == 0 {
 			continue
 		}
-		p.starts[c] = 1
 		for _, h := range p.hidden {
-			n := len(h) / len(p.starts)
+			n := len(h) / copies
 			clear(h[c*n : (c+1)*n])
 		}
 	}
 }
 
-// Act writes into act what every agent does on what step shows. Both are buffers of environments with the policy's Spec.
+// Act writes the agents' actions for the observations in step into act. Both are buffers of environments with the
+// policy's Spec.
 func (p *Policy) Act(step *envs.Step, act *envs.Actions) error {
 	s := p.Spec()
-	if len(step.Score) != s.NumEnvs || len(step.Obs) != s.NumEnvs*s.Agents*s.ObsLen() || len(act.Discrete)+len(act.Continuous) != s.NumEnvs*s.Agents*max(1, s.Act.Dim) {
-		return fmt.Errorf("a policy for %d environments of %s with %d agents got %d scores, %d numbers of observations and %d of actions: make the buffers "+
-			"from its Spec", s.NumEnvs, s.Name, s.Agents, len(step.Score), len(step.Obs), len(act.Discrete)+len(act.Continuous))
+	agents, actions := s.NumEnvs*s.Agents, len(act.Discrete)+len(act.Continuous)
+	if len(step.Score) != s.NumEnvs || len(step.Obs) != agents*s.ObsLen() || actions != agents*max(1, s.Act.Dim) {
+		return fmt.Errorf("a policy for %d environments of %s with %d agents got %d scores, %d numbers of observations and %d of "+
+			"actions: make the buffers from its Spec", s.NumEnvs, s.Name, s.Agents, len(step.Score), len(step.Obs), actions)
 	}
 	if p.step != step || p.act != act {
 		p.seats, p.step, p.act = p.trainer.seats(step, act), step, act
@@ -103,11 +101,7 @@ func (p *Policy) Act(step *envs.Step, act *envs.Actions) error {
 		}
 	}
 	p.trainer.exp.Budget.Sampled = p.Sampled
-	if err := p.trainer.takeTurns(p.seats, step, act, p.starts); err != nil {
-		return err
-	}
-	clear(p.starts)
-	return nil
+	return p.trainer.takeTurns(p.seats, step, act)
 }
 
 // Close gives back what the policy's graphs hold.

@@ -27,12 +27,12 @@ type Pretraining struct {
 	Frames int           `json:"frames" range:"1..100000000"`  // of random play
 	Epochs int           `json:"epochs" range:"1..10000"`      // at most
 	Seed   uint64        `json:"seed"`                         //
-	Target string        `json:"node_target,omitzero"`         // what the weights learn to tell of peers; see memory.Pretraining
 	Peers  bool          `json:"peer_channels,omitzero"`       // the memory reads channels of peers, as the module does
 	Stages int           `json:"stages,omitzero" range:"0..2"` // with an optimiser of its own each; 0: a single stage, or of an earlier program, which shared one
 }
 
-// SetMemory lets p pre-train a memory with c's settings, in the stages that its kind takes; a memory that cannot be is refused with one sentence.
+// SetMemory lets p pre-train a memory with c's settings, in the stages that its kind takes; a memory that cannot be
+// is refused with one sentence.
 func (p *Pretraining) SetMemory(c memory.Config) (err error) {
 	if _, graph := c.(memory.DynamicGraph); graph {
 		p.Stages = 2
@@ -62,7 +62,8 @@ func (p Pretraining) File() (string, error) {
 	return path.Join(results.PretrainedFolder, id+".json"), err
 }
 
-// Find returns what came of p, from a store or the committed records below it; the error is fs.ErrNotExist if neither knows.
+// Find returns what came of p, from a store or the committed records below it; the error is fs.ErrNotExist if neither
+// knows.
 func (p Pretraining) Find(st *results.Store) (*Pretrained, error) {
 	name, err := p.File()
 	if err != nil {
@@ -99,8 +100,8 @@ func (r *Pretrained) Here(st *results.Store) bool {
 	return err == nil
 }
 
-// Run returns what came of p if its weights are in the store, else pre-trains and keeps weights and quality there. watch gets
-// every epoch and may be nil.
+// Run returns what came of p if its weights are in the store, else pre-trains and keeps weights and quality there.
+// watch gets every epoch and may be nil.
 func (p Pretraining) Run(ctx context.Context, st *results.Store, watch func(stage string, epoch int, loss float64)) (*Pretrained, error) {
 	if made, err := p.Find(st); err == nil && made.Here(st) {
 		return made, nil
@@ -115,7 +116,7 @@ func (p Pretraining) Run(ctx context.Context, st *results.Store, watch func(stag
 		return nil, err
 	}
 	training := memory.DefaultPretraining(backend)
-	training.Frames, training.Epochs, training.Seed, training.Target, training.Peers, training.Watch = p.Frames, p.Epochs, p.Seed, p.Target, p.Peers, watch
+	training.Frames, training.Epochs, training.Seed, training.Peers, training.Watch = p.Frames, p.Epochs, p.Seed, p.Peers, watch
 	weights, q, err := training.Run(ctx, p.Memory, env)
 	if err != nil {
 		return nil, err

@@ -13,25 +13,27 @@ import (
 	"cermic/envs/conf"
 )
 
-// saveEvery is the time between two checkpoints on disk. A kill costs at most this and the iteration it hits; a stop costs
-// nothing but the iteration, because the state at its start is kept in memory.
+// saveEvery is the time between two checkpoints on disk. A kill costs at most this and the iteration it hits; a stop
+// costs nothing but the iteration, because the state at its start is kept in memory.
 var saveEvery = 10 * time.Second
 
 // patience is how long a stop waits for the stage that it interrupts.
 const patience = time.Second
 
-// Run returns the stored record of e if one is complete, else it trains e, or goes on training it, and returns the new one.
-// If another process trains it, Run waits and says so. When ctx is cancelled it saves and returns the partial record with
-// ctx's error, at most a moment later; the same call later goes on. watch is called from this goroutine after every iteration.
+// Run returns the stored record of e if one is complete, else it trains e, or goes on training it, and returns the
+// new one. If another process trains it, Run waits and says so. When ctx is cancelled it saves and returns the
+// partial record with ctx's error, at most a moment later; the same call later goes on. watch is called from this
+// goroutine after every iteration.
 //
-// An experiment that cannot be built leaves nothing in the store. One whose loss, reward or score becomes NaN or infinite is
-// saved where that iteration began and ends with an error. It is never complete: a run depends on nothing but its experiment,
-// so the same call repeats that iteration and ends alike.
+// An experiment that cannot be built leaves nothing in the store. One whose loss, reward or score becomes NaN or
+// infinite is saved where that iteration began and ends with an error. It is never complete: a run depends on nothing
+// but its experiment, so the same call repeats that iteration and ends alike.
 func Run(ctx context.Context, e Config, st *results.Store, watch ...func(results.Event)) (*results.Record, error) {
 	return start(ctx, e, st, true, watch...)
 }
 
-// start is Run, which waits for a run that another process trains, or without waiting ends with an error that wraps results.ErrBusy.
+// start is Run, which waits for a run that another process trains, or without waiting ends with an error that wraps
+// results.ErrBusy.
 func start(ctx context.Context, e Config, st *results.Store, wait bool, watch ...func(results.Event)) (*results.Record, error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
@@ -174,8 +176,8 @@ func (s *session) build(ctx context.Context) (err error) {
 	})
 }
 
-// patiently runs one stage of the work. Stages look at ctx between graph calls, but one call, or compiling a graph, may take
-// longer than somebody waits who has asked for a stop: after a moment the stage is left to end by itself.
+// patiently runs one stage of the work. Stages look at ctx between graph calls, but one call, or compiling a graph,
+// may take longer than somebody waits who has asked for a stop: after a moment the stage is left to end by itself.
 func (s *session) patiently(ctx context.Context, stage func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- stage() }()
@@ -309,8 +311,8 @@ func (s *session) iterate(ctx context.Context, out *iteration) (err error) {
 	return err
 }
 
-// write appends a finished iteration to the files, which are thus always in step with the snapshot at its start or with the
-// one at its end.
+// write appends a finished iteration to the files, which are thus always in step with the snapshot at its start or
+// with the one at its end.
 func (s *session) write(done *iteration) error {
 	if err := s.claim.AppendScalars(s.trainer.frames, done.scalars); err != nil {
 		return err
@@ -326,8 +328,8 @@ func (s *session) write(done *iteration) error {
 	return nil
 }
 
-// due says whether an evaluation belongs between before and frames: after the first rollout batch, at every multiple of the
-// cadence, and at the end.
+// due says whether an evaluation belongs between before and frames: after the first rollout batch, at every multiple
+// of the cadence, and at the end.
 func (s *session) due(before, frames int) bool {
 	every := s.exp.Budget.EvalEvery
 	return before == 0 || frames/every > before/every || frames >= s.exp.Budget.Frames

@@ -4,25 +4,21 @@ package experiment
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/conf"
 )
 
-// Bytes estimates from below how much memory training e takes: the rollout batch and the replay buffer of each group, and
-// the gradient steps. Nothing is compiled for it.
+// Bytes is a lower bound of the memory that training e takes: the rollout batch and the replay buffer of each group.
 func (e Config) Bytes() (float64, error) {
 	spec, err := e.spec()
 	if err != nil {
 		return 0, err
 	}
-	sum := gradientBytes(e.Learner, e.Policy) + gradientBytes(e.Explore)
+	sum := 0.0
 	for _, view := range envs.Views(spec) {
 		sum += rl.RolloutBytes(view.Spec, e.Learner.CollectFrames())
 		if q, ok := e.Learner.(learn.Q); ok {
@@ -32,39 +28,10 @@ func (e Config) Bytes() (float64, error) {
 	return sum, nil
 }
 
-// gradientBytes estimates the memory of a gradient step of configs: an activation per row and unit of a layer, and four
-// numbers per weight between listed layers (weight, gradient and Adam's moments). Tags size name rows and widths.
-func gradientBytes(parts ...conf.Kinder) float64 {
-	const float = 4 // bytes of a float32
-	rows, units, weights := 0.0, 0.0, 0.0
-	for _, part := range parts {
-		for _, k := range conf.Keys(part) {
-			var sizes []float64
-			if k.Size == "" || json.Unmarshal([]byte("["+strings.Trim(k.Value, "[]")+"]"), &sizes) != nil {
-				continue
-			}
-			for i, size := range sizes {
-				switch {
-				case k.Size == "rows":
-					rows = max(rows, size)
-				case i > 0:
-					weights += sizes[i-1] * size
-					fallthrough
-				default:
-					units += size
-				}
-			}
-		}
-	}
-	return float * (rows*units + 4*weights)
-}
-
-// spec describes e's task. It is built with one environment, since those that e asks for may be more than there is room for.
+// spec describes e's task. It is built with one environment, since those that e asks for may be more than there is
+// room for.
 func (e Config) spec() (*envs.Spec, error) {
-	shared := e.Task.Shared()
-	copies := shared.NumEnvs
-	shared.NumEnvs = 1
-	env, err := e.Task.WithShared(shared).Build(e.Seed, 1)
+	env, err := e.withCopies(1).Task.Build(e.Seed, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +40,16 @@ func (e Config) spec() (*envs.Spec, error) {
 	}
 	defer envs.Close(env)
 	s := *env.Spec()
-	s.NumEnvs = copies
+	s.NumEnvs = e.Task.Shared().NumEnvs
 	return &s, nil
+}
+
+// withCopies is e with n parallel environments, whose number no weight depends on.
+func (e Config) withCopies(n int) Config {
+	shared := e.Task.Shared()
+	shared.NumEnvs = n
+	e.Task = e.Task.WithShared(shared)
+	return e
 }
 
 // force marks a context without the memory check.
@@ -108,7 +83,7 @@ func Fits(ctx context.Context, es []Config, workers int) error {
 	}
 	if sum > available {
 		return fmt.Errorf("training %d at a time needs at least %.3g GB of memory, more than the %.3g GB there are: "+
-			"make networks, minibatches or buffers smaller, train fewer at a time, or add -force", n, sum/rl.GB, available/rl.GB)
+			"make rollout batches or replay buffers smaller, train fewer at a time, or add -force", n, sum/rl.GB, available/rl.GB)
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
@@ -24,44 +23,21 @@ func sized() Config {
 	return e
 }
 
-func TestBytesAreThoseOfWeightsAndRows(t *testing.T) {
-	bytes := func(e Config) float64 {
-		t.Helper()
-		b, err := e.Bytes()
+func TestBytesAreThoseOfRolloutsAndReplays(t *testing.T) {
+	value := sized()
+	value.Task, value.Learner = vmas.DefaultBalance().WithDiscrete(vmas.Product9), learn.DefaultQ()
+	for name, e := range map[string]Config{"mappo": sized(), "q": value} {
+		spec, err := e.spec()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return b
-	}
-	small, wide := sized(), sized()
-	wide.Policy = policy.MLP{Hidden: []int{1000, 1000}}
-	spec, err := small.spec()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Two layers of 1000 for 600 rows, and the weights between them with gradient and two moments.
-	if got, want := bytes(wide)-bytes(small), 4.0*(600*2000+4*1000*1000); got != want {
-		t.Errorf("two layers of 1000 count %g bytes, want %g", got, want)
-	}
-	if got, want := bytes(small), rl.RolloutBytes(spec, 600); got != want {
-		t.Errorf("without hidden layers it counts %g bytes, want the %g of the rollout batch", got, want)
-	}
-	value := sized()
-	q := learn.DefaultQ()
-	value.Task, value.Learner = vmas.DefaultBalance().WithDiscrete(vmas.Product9), q
-	discrete, err := value.spec()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, least := bytes(value), rl.ReplayBytes(discrete, q.Replay); got < least || least < 1e8 {
-		t.Errorf("a value learner counts %g bytes, less than the %g of its replay", got, least)
-	}
-	curious := sized()
-	c := cermic.Default()
-	c.Minibatch = 1_000_000
-	curious.Explore = c
-	if got := bytes(curious); got < 1e9 {
-		t.Errorf("a minibatch of a million agent steps counts %g bytes", got)
+		want := rl.RolloutBytes(spec, e.Learner.CollectFrames())
+		if q, ok := e.Learner.(learn.Q); ok {
+			want += rl.ReplayBytes(spec, q.Replay)
+		}
+		if got, err := e.Bytes(); err != nil || got != want || got < 1e5 {
+			t.Errorf("%s takes %g bytes, %v, want %g", name, got, err, want)
+		}
 	}
 }
 
@@ -71,10 +47,13 @@ func TestWhatDoesNotFitIsRefusedBeforeItIsCompiled(t *testing.T) {
 	}
 	e := sized()
 	l := e.Learner.(learn.MAPPO)
-	l.Frames, l.Minibatch = 60_000_000, 60_000_000
-	e.Learner, e.Policy = l, policy.MLP{Hidden: []int{8192, 8192}}
+	l.Frames = 99_999_960
+	e.Learner = l
 	if err := e.Validate(); err != nil {
 		t.Fatal(err) // every number is within its bounds
+	}
+	if size, err := e.Bytes(); err != nil || size < float64(rl.Memory()) {
+		t.Skipf("%g bytes fit into this machine (%v)", size, err)
 	}
 	st := open(t)
 	_, err := Run(context.Background(), e, st)

@@ -26,7 +26,8 @@ var (
 	sourcePath        = regexp.MustCompile(`^(go\.sum|(cermiclib|envs)/.*\.(go|c|h)|envs/meltingpot/sprites\.json\.gz)$`)
 	testPath          = regexp.MustCompile(`_test\.go$`)
 	started           = time.Now()
-	// sourcesHash is the hash of the sources that this program was built from, empty if they have changed since or are not found.
+	// sourcesHash is the hash of the sources that this program was built from, empty if they have changed since or
+	// are not found.
 	sourcesHash = sync.OnceValue(func() string { return hashTree(root, Built()) })
 )
 
@@ -62,7 +63,8 @@ func hashTree(root string, built time.Time) string {
 	return hashLines(lines)
 }
 
-// SourcesOf returns the hash of a commit's sources: the SHA-256 of the sorted lines "blob path", where blob is git's name of the content.
+// SourcesOf returns the hash of a commit's sources: the SHA-256 of the sorted lines "blob path", where blob is git's
+// name of the content.
 func SourcesOf(commit string) (string, error) {
 	out, err := exec.Command("git", "-C", root, "ls-tree", "-r", "--full-tree", commit).Output()
 	if err != nil {

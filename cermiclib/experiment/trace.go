@@ -13,17 +13,16 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/rng"
 )
 
-// Trace plays the first episode of an evaluation, as Episode does, with the weights that e's run was last saved with, and
-// returns what its explorer makes of every step. The run may be partial; it is not changed.
+// Trace plays an episode as Episode does and returns the internals of its explorer at every step. The run may be
+// partial; it is not changed.
 func Trace(ctx context.Context, e Config, st *results.Store) (*results.Trace, error) {
 	return TraceOf(ctx, e, e, st)
 }
 
-// TraceOf is Trace for any run on a task: e plays, and the explorer of another run looks at what e sees. Episodes of runs
-// with one seed and as many frames begin alike.
+// TraceOf is Trace with the explorer of another run on the task: e plays, and the explorer of lens rates e's
+// observations. Episodes of runs with one seed and as many frames begin alike.
 func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.Trace, error) {
 	backend, err := nn.Open()
 	if err != nil {
@@ -60,7 +59,7 @@ func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.T
 	return in, nil
 }
 
-// inspect fills in what the group's explorer makes of x, at the places of the group's agents. Codes of different groups are those of
+// inspect fills in the explorer's view of x at the places of the group's agents. Codes of different groups come from
 // different encoders.
 func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) error {
 	if g.view.All() {
@@ -82,7 +81,8 @@ func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Trace)
 	return nil
 }
 
-// scatter puts values, one an agent step of a group, into their places among those of all agents; no values leave dst as it is.
+// scatter puts values, one an agent step of a group, into their places among all agents; without values dst stays as
+// it is.
 func scatter[T any](dst *[]T, values []T, in *results.Trace, place func(row int) int) {
 	if len(values) > 0 && *dst == nil {
 		*dst = make([]T, in.Steps*in.Agents)
@@ -92,7 +92,7 @@ func scatter[T any](dst *[]T, values []T, in *results.Trace, place func(row int)
 	}
 }
 
-// wide is a graph of the group with a node for every agent of the task, of whom those that are no peers are absent.
+// wide is a graph of the group with a node for every agent of the task; agents that are no peers are absent.
 func (g *group) wide(graph results.Graph, agents int) results.Graph {
 	out := results.Graph{Present: make([]bool, agents), Probability: make([]float64, agents), Attention: make([]float64, agents), Advanced: graph.Advanced}
 	for j := range graph.Present {
@@ -102,8 +102,8 @@ func (g *group) wide(graph results.Graph, agents int) results.Graph {
 	return out
 }
 
-// ErrNoWeights is wrapped by the error of playing a run whose weights are not in the store: it was never trained there, as committed records
-// were not, or its checkpoint is gone. It is an fs.ErrNotExist.
+// ErrNoWeights is wrapped by the error of playing a run whose weights are not in the store: it was never trained
+// there, as committed records were not, or its checkpoint is gone. It is an fs.ErrNotExist.
 var ErrNoWeights error = noWeights{}
 
 type noWeights struct{}
@@ -112,8 +112,8 @@ func (noWeights) Error() string { return "it has no weights here" }
 
 func (noWeights) Is(target error) bool { return target == fs.ErrNotExist }
 
-// unsaved is the error of playing e's run where reading its weights failed. A run that is not complete is trained on request, by whatever trains
-// it; of a complete one, of which st has the record alone, that would show the record, so that the sentence names the command that does train it.
+// unsaved is the error of playing e's run if its weights cannot be read. A complete record would be shown and not
+// trained, so that the sentence about it names the command that trains again.
 func (e Config) unsaved(id string, st *results.Store, err error) error {
 	what := fmt.Sprintf("%s on %s with seed %d", e.Label(), e.Task.Kind(), e.Seed)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -125,17 +125,12 @@ func (e Config) unsaved(id string, st *results.Store, err error) error {
 	return fmt.Errorf("%s: %w: train it first", what, ErrNoWeights)
 }
 
-// restored builds e for one environment of its task, with the weights that its run was last saved with.
+// restored builds e for one environment of its task, with the last saved weights of its run.
 func restored(e Config, backend nn.Backend, st *results.Store) (*trainer, error) {
-	as := e
-	// One environment is enough, and no weight depends on their number.
-	shared := e.Task.Shared()
-	shared.NumEnvs = 1
-	as.Task = e.Task.WithShared(shared)
-	return restoredAs(e, as, backend, st)
+	return restoredAs(e, e.withCopies(1), backend, st)
 }
 
-// restoredAs makes a trainer of the experiment as with the weights that e's run was last saved with.
+// restoredAs makes a trainer of the experiment as with the last saved weights of e's run.
 func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, error) {
 	id, err := e.ID()
 	if err != nil {
@@ -166,62 +161,42 @@ func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, 
 	return t, nil
 }
 
-// watched plays an episode of the only copy, as evaluations play, into a rollout of its own length for each group, and notes scenes,
-// labels and score.
+// watched plays an episode of the only environment, as evaluations play, into a rollout for each group, and notes
+// scenes, labels and score.
 func (t *trainer) watched(ctx context.Context, in *results.Trace) ([]*rl.Rollout, error) {
-	env, err := t.exp.Task.Build(rng.New(t.exp.Seed, "evaluation", uint64(t.frames), 0).Uint64(), 1)
-	if err != nil {
-		return nil, err
-	}
-	scener, ok := env.(envs.Scener)
-	if !ok {
+	if _, ok := t.env.(envs.Scener); !ok {
 		return nil, fmt.Errorf("%s cannot be drawn", t.exp.Task.Kind())
 	}
-	defer envs.Close(env)
-	s := env.Spec()
+	t.exp.Budget.EvalEpisodes = 1
 	xs := make([]*rl.Rollout, len(t.groups))
-	for i, g := range t.groups {
-		xs[i] = rl.NewRollout(g.spec, s.Horizon, g.learner.HiddenLen())
-		xs[i].KeepLabels()
-		xs[i].IsFirst[0] = 1
-	}
-	step, act := newBuffers(env)
-	seats := t.seats(step, act)
-	t.seedEvaluation(0, 1)
-	env.Reset(nil, step)
-	for over := false; !over && in.Steps < s.Horizon; in.Steps++ {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	eval, err := t.evaluate(ctx, func(k int, env envs.Env, step *envs.Step, seats []seat) {
+		if k == 0 { // again, if the first episode was aborted
+			in.Scenes, in.Visible = nil, nil
 		}
-		if err := envs.CheckStep(env, step, nil); err != nil {
-			return nil, fmt.Errorf("%s, step %d: %w", s.Name, in.Steps, err)
-		}
-		in.Scenes = append(in.Scenes, scener.Scene(0))
+		in.Scenes = append(in.Scenes, env.(envs.Scener).Scene(0))
 		for _, y := range step.Visible {
 			in.Visible = append(in.Visible, y != 0)
 		}
-		if err := t.takeTurns(seats, step, act, xs[0].IsFirst[in.Steps:in.Steps+1]); err != nil {
-			return nil, err
-		}
 		for i, p := range seats {
-			xs[i].Observe(in.Steps, p.step)
-			copy(xs[i].Act.Discrete[in.Steps*len(p.act.Discrete):], p.act.Discrete)
-			copy(xs[i].Act.Continuous[in.Steps*len(p.act.Continuous):], p.act.Continuous)
+			if k == 0 {
+				xs[i] = rl.NewRollout(p.spec, env.Spec().Horizon, p.learner.HiddenLen())
+				xs[i].KeepLabels()
+				xs[i].IsFirst[0] = 1
+			} else {
+				copy(xs[i].Act.Discrete[(k-1)*len(p.act.Discrete):], p.act.Discrete)
+				copy(xs[i].Act.Continuous[(k-1)*len(p.act.Continuous):], p.act.Continuous)
+			}
+			p.view.Gather(p.step, step)
+			xs[i].Observe(k, p.step)
 		}
-		env.Step(act, step)
-		if in.Steps < s.EvalHorizon {
-			in.Score += float64(step.Score[0])
-		}
-		over = step.Terminated[0]|step.Truncated[0] != 0
+	})
+	if err != nil {
+		return nil, err
 	}
-	if envs.Aborted(env, 0) {
-		return nil, fmt.Errorf("an episode of %s was aborted: look again", s.Name)
-	}
-	in.Scenes = append(in.Scenes, scener.Scene(0))
-	for i, p := range seats {
-		p.view.Gather(p.step, step)
-		xs[i].Observe(in.Steps, p.step)
-		xs[i].T = in.Steps
+	in.Score, in.Steps = eval.Scores[0], eval.Lengths[0]
+	in.Visible = in.Visible[:in.Steps*in.Agents*in.Agents]
+	for _, x := range xs {
+		x.T = in.Steps
 	}
 	return xs, nil
 }

@@ -15,7 +15,8 @@ import (
 	"cermic/envs"
 )
 
-// trainer is an experiment in memory. It steps the environment and keeps count of its episodes; its groups decide and learn.
+// trainer is an experiment in memory. It steps the environment and keeps count of its episodes; its groups decide and
+// learn.
 type trainer struct {
 	exp       Config
 	backend   nn.Backend
@@ -181,8 +182,8 @@ func (t *trainer) finite(s rl.Scalars) error {
 	return nil
 }
 
-// causeOf puts the first observation of the rollout batch that is NaN or infinite before an error that may follow from it. Observations
-// are read only here, so that a step costs nothing more.
+// causeOf puts the first observation of the rollout batch that is NaN or infinite before an error that may follow
+// from it. Observations are read only here, so that a step costs nothing more.
 func (t *trainer) causeOf(err error) error {
 	for _, g := range t.groups {
 		x, width := g.x, g.spec.ObsLen()
@@ -203,7 +204,7 @@ func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
 			g.streams[row].Seed(g.seed, "actions", uint64(t.iteration), uint64(row))
 		}
 	}
-	done, err := t.gather(ctx, func(g *group, k int) error { return g.decide(k, t.frames, t.isFirst) })
+	done, err := t.gather(ctx, func(g *group, k int) error { return g.decide(k, t.frames) })
 	if err != nil {
 		return nil, err
 	}
@@ -212,8 +213,8 @@ func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
 	return scalars, nil
 }
 
-// gather fills the rollouts with T steps of every environment; act writes a group's actions of step k into its act and what belongs to them
-// into its rollout.
+// gather fills the rollouts with T steps of every environment; act writes a group's actions of step k into its act
+// and what belongs to them into its rollout.
 func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (done episodes, err error) {
 	done.returns = make([]float64, len(t.groups))
 	steps, e := t.groups[0].x.T, t.spec.NumEnvs
@@ -251,15 +252,6 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 	}
 	t.visited.tell(t.groups)
 	return done, nil
-}
-
-// withFreshState lets f play other episodes from their start.
-func (t *trainer) withFreshState(f func() error) error {
-	for _, g := range t.groups {
-		inner := f
-		f = func() error { return g.withFreshState(inner) }
-	}
-	return f()
 }
 
 // endEpisodes keeps the true last observations of the copies that are done and starts their next episode.
@@ -309,8 +301,8 @@ func (e *episodes) add(score float32, length int32, groups []*group, c int) {
 	}
 }
 
-// scalars are present only where they mean something: a rollout batch without an ended episode has no train_score. Those of a group
-// among several have BenchMARL's names.
+// scalars are present only where they mean something: a rollout batch without an ended episode has no train_score.
+// Those of a group among several have BenchMARL's names.
 func (e *episodes) scalars(groups []*group) rl.Scalars {
 	out := rl.Scalars{"episodes": float64(e.n)}
 	if e.n > 0 {

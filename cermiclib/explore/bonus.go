@@ -9,8 +9,8 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Bonus says how an intrinsic reward is normalised and weighted before it is added to the extrinsic one. Configs of explorers
-// embed it.
+// Bonus says how an intrinsic reward is normalised and weighted before it is added to the extrinsic one. Configs of
+// explorers embed it.
 type Bonus struct {
 	IntNorm         string  `json:"int_norm" oneof:"none,std,return_std,center_std" help:"normalisation of the intrinsic reward by running statistics"`
 	IntMemory       float64 `json:"int_memory" range:"0..1" help:"weight, of earlier batches in the running statistics; 1: no decay"`
@@ -20,8 +20,8 @@ type Bonus struct {
 	IntAnnealFrames int     `json:"int_anneal_frames" range:"1..1000000000000" help:"frames until int_coef reaches 0 under linear_to_zero"`
 }
 
-// How an intrinsic reward r is normalised (int_norm). The statistics are over all agents, and take a rollout batch in before it
-// is normalised; int_memory says how much of earlier rollout batches they hold.
+// How an intrinsic reward r is normalised (int_norm). The statistics are over all agents, and take a rollout batch in
+// before it is normalised; int_memory says how much of earlier rollout batches they hold.
 const (
 	NormNone      = "none"       // r, neither scaled nor clipped
 	NormStd       = "std"        // r / running standard deviation of r
@@ -35,16 +35,17 @@ const (
 	AnnealLinear = "linear_to_zero"
 )
 
-// DefaultCoef are the weights of the methods' bonuses by the Kind of the explorer: one point of the grid 0.002, 0.01, 0.05, 0.2 for each
-// method, the same for all tasks.
+// DefaultCoef are the weights of the methods' bonuses by the Kind of the explorer: one point of the grid 0.002, 0.01,
+// 0.05, 0.2 for each method, the same for all tasks.
 var DefaultCoef = map[string]float64{"mace": 0.01, "db": 0.05, "rff": 0.01}
 
-// DefaultBonus is the rule by which the bonus of every curiosity method is scaled, of the explorer of that Kind: the running mean over
-// all of training taken off, divided by the running standard deviation, and weighted by DefaultCoef. What is left without centring rewards
-// not finishing an episode that ends at success: on explore/rooms MACE finds the goal either way and gets there in every episode only when
-// its bonus is centred. Methods then differ in what they find new, and in how fast that
-// fades, not in units. Where episodes have a fixed length, what PPO feels of a bonus is the standard deviation of coef × normalised
-// r^i a step, which RewardNormaliser.Apply reports. Presets of the authors' own schemes set the fields themselves.
+// DefaultBonus is the rule by which the bonus of every curiosity method is scaled, of the explorer of that Kind: the
+// running mean over all of training taken off, divided by the running standard deviation, and weighted by
+// DefaultCoef. What is left without centring rewards not finishing an episode that ends at success: on explore/rooms
+// MACE finds the goal either way and gets there in every episode only when its bonus is centred. Methods then differ
+// in what they find new, and in how fast that fades, not in units. Where episodes have a fixed length, what PPO feels
+// of a bonus is the standard deviation of coef × normalised r^i a step, which RewardNormaliser.Apply reports. Presets
+// of the authors' own schemes set the fields themselves.
 func DefaultBonus(kind string) Bonus {
 	return Bonus{IntNorm: NormCenterStd, IntMemory: 1, IntClip: 5, IntCoef: DefaultCoef[kind], IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000}
 }
@@ -60,7 +61,8 @@ func (b Bonus) coef(frames int) float64 {
 	return b.IntCoef
 }
 
-// RewardNormaliser adds an intrinsic reward to rollouts as a Bonus says. Explorers embed it or hold one; its Save and Load are part of theirs.
+// RewardNormaliser adds an intrinsic reward to rollouts as a Bonus says. Explorers embed it or hold one; its Save and
+// Load are part of theirs.
 type RewardNormaliser struct {
 	Bonus
 	stats
@@ -84,12 +86,12 @@ type stats struct {
 // statTiny keeps a spread that is still zero from dividing by zero.
 const statTiny = 1e-8
 
-// SpreadScalar is the name of the standard deviation, over the agent steps of a rollout batch, of the bonus as it is added to the
-// extrinsic reward: int_coef × normalised r^i. Every run with a bonus reports it.
+// SpreadScalar is the name of the standard deviation, over the agent steps of a rollout batch, of the bonus as it is
+// added to the extrinsic reward: int_coef × normalised r^i. Every run with a bonus reports it.
 const SpreadScalar = "explore/spread"
 
-// Apply takes in the reward raw [T,E,N] of a rollout and adds it, normalised and weighted, to the intrinsic reward of every agent
-// that is alive. name begins the names of the scalars, but for SpreadScalar.
+// Apply takes in the reward raw [T,E,N] of a rollout and adds it, normalised and weighted, to the intrinsic reward of
+// every agent that is alive. name begins the names of the scalars, but for SpreadScalar.
 func (p *RewardNormaliser) Apply(x *rl.Rollout, raw []float32, name string) rl.Scalars {
 	var now, normed rl.Running
 	p.take(x, raw, &now)
@@ -148,8 +150,8 @@ func (p *RewardNormaliser) normalised(r float32) float64 {
 // Scaled is what Apply would add for r with the statistics of the last rollout.
 func (p *RewardNormaliser) Scaled(r float32) float32 { return float32(p.Coef * p.normalised(r)) }
 
-// AddPeers adds to the reward r [frames,N] of each living agent weight times those of its living peers in the same frame.
-// alive is [frames,N].
+// AddPeers adds to the reward r [frames,N] of each living agent weight times those of its living peers in the same
+// frame. alive is [frames,N].
 func AddPeers(r []float32, alive []uint8, agents int, weight float64) {
 	if weight == 0 {
 		return

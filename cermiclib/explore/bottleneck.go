@@ -114,8 +114,8 @@ func (c DB) follow(sc *model.Scope, node *Node) {
 	}
 }
 
-// contrast is the log-probability [B] with which each sample of the generator picks its own s' among those of the minibatch, by a bilinear
-// form of both projections; the one of s' is a momentum copy.
+// contrast is the log-probability [B] with which each sample of the generator picks its own s' among those of the
+// minibatch, by a bilinear form of both projections; the one of s' is a momentum copy.
 func (c DB) contrast(online, momentum *model.Scope, sampled, next, weight *Node) *Node {
 	query := c.project(online.At("projection"), sampled)
 	key := StopGradient(c.project(momentum.At("projection"), next))

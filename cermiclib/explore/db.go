@@ -16,21 +16,23 @@ import (
 	"cermic/envs/rng"
 )
 
-// DB is the Dynamic Bottleneck (Bai et al. 2021): an agent is rewarded for steps whose dynamics-relevant code tells much. One module
-// serves all agents, each of whose steps (o, a, o') is a sample:
+// DB is the Dynamic Bottleneck (Bai et al. 2021): an agent is rewarded for steps whose dynamics-relevant code tells
+// much. One module serves all agents, each of whose steps (o, a, o') is a sample:
 //
 //	s = f(o), s' = f⁻(o')                 encoder and its momentum copy
 //	z ~ N(μ(s,a), σ²(s,a))                the bottleneck
 //	L = w_kl·KL(N(μ,σ²) ‖ N(0,I)) − w_l2·log N(s'; G(z), σ_G²·I) − w_nce·log-softmax of the contrast of G(z) and s'
 //	r = KL(N(μ,σ²) ‖ N(0,I))              or its root
 //
-// Sources: the description of the authors' code (Baichenjia/DB), which is for one agent and images; its sizes are 512 and 128
-// where db_feat and db_latent are 64, the sizes of CERMIC: this is that module without context and chance constraints.
-// Reconstructed: the encoder for vectors, the sharing among agents, the parametrisation of σ_G as exp of a clamped number.
+// Sources: the description of the authors' code (Baichenjia/DB), which is for one agent and images; its sizes are 512
+// and 128 where db_feat and db_latent are 64, the sizes of CERMIC: this is that module without context and chance
+// constraints.
+// Reconstructed: the encoder for vectors, the sharing among agents, the parametrisation of σ_G as exp of a clamped
+// number.
 type DB struct {
-	Feat      int     `json:"db_feat" range:"1..8192" size:"width" help:"length of the observation embedding s; the authors: 512"`
-	Latent    int     `json:"db_latent" range:"1..8192" size:"width" help:"length of the code z; the authors: 128"`
-	Hidden    int     `json:"db_hidden" range:"2..8192" size:"width" help:"width of the transition network and the heads; the authors: 256"`
+	Feat      int     `json:"db_feat" range:"1..8192" help:"length of the observation embedding s; the authors: 512"`
+	Latent    int     `json:"db_latent" range:"1..8192" help:"length of the code z; the authors: 128"`
+	Hidden    int     `json:"db_hidden" range:"2..8192" help:"width of the transition network and the heads; the authors: 256"`
 	FeatNorm  bool    `json:"enc_ln" help:"s has mean 0 and variance 1 over its components, as in CERMIC"`
 	Sqrt      bool    `json:"db_sqrt" help:"the bonus is the root of the KL divergence, as in the article; the authors' code: no root"`
 	WeightKL  float64 `json:"db_kl" range:"0.." help:"weight of the KL loss; the authors: 0.1, or 0.001"`
@@ -38,7 +40,7 @@ type DB struct {
 	WeightNCE float64 `json:"db_nce" range:"0.." help:"weight of the contrastive loss; the authors: 0.01, or 0.1"`
 	Momentum  float64 `json:"db_tau_epoch" range:"0..1" help:"share, by which the EMA copies follow after each epoch; the authors: 0.001"`
 	Epochs    int     `json:"db_epochs" range:"1..10000" help:"epochs over a rollout batch; the authors: 3"`
-	Minibatch int     `json:"db_minibatch" range:"2..100000000" size:"rows" help:"agent steps per gradient step; each is a negative of the others"`
+	Minibatch int     `json:"db_minibatch" range:"2..100000000" help:"agent steps per gradient step; each is a negative of the others"`
 	ExtCoef   float64 `json:"ext_coef" range:"0.." help:"weight of the extrinsic reward; the authors: 0"`
 	Bonus             // normalisation and weight of r; the authors': NativeDB
 	nn.Adam           // the authors': lr 1e-4, clip 50
@@ -58,8 +60,8 @@ func DefaultDB() DB {
 	}
 }
 
-// Scheduled keeps the module in proportion to small networks; it then takes larger steps, since fifty small rollout batches are all that
-// there is to learn from.
+// Scheduled keeps the module in proportion to small networks; it then takes larger steps, since fifty small rollout
+// batches are all that there is to learn from.
 func (c DB) Scheduled(s rl.Schedule) Config {
 	if s.Width > 0 {
 		c.Hidden, c.Minibatch, c.LR = s.Width, 512, 1e-3
@@ -67,9 +69,9 @@ func (c DB) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
-// NativeDB is DefaultDB with the authors' own bonus: divided by the standard deviation of its discounted sums over all of training, and
-// added to the reward as it is. Their learner normalises advantages, so that the scale of the bonus cancels where nothing else is
-// rewarded, as in their experiments (ext_coef=0).
+// NativeDB is DefaultDB with the authors' own bonus: divided by the standard deviation of its discounted sums over
+// all of training, and added to the reward as it is. Their learner normalises advantages, so that the scale of the
+// bonus cancels where nothing else is rewarded, as in their experiments (ext_coef=0).
 func NativeDB() DB {
 	c := DefaultDB()
 	c.IntNorm, c.IntCoef = NormReturnStd, 1

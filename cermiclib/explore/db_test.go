@@ -418,39 +418,6 @@ func TestBonusOfAnAgentIgnoresOtherAgents(t *testing.T) {
 	}
 }
 
-func TestSavedBottleneckGoesOnBitExactly(t *testing.T) {
-	c := smallDB()
-	iterate := func(m *db, k int) []float32 {
-		x := dbRollout(dbSpec(), 6)
-		x.Iteration = k
-		if _, err := m.Reward(t.Context(), x); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.Update(t.Context(), x); err != nil {
-			t.Fatal(err)
-		}
-		return x.Intrinsic
-	}
-	one, store := newDB(t, c, dbSpec())
-	iterate(one, 0)
-	two, copied := newDB(t, c, dbSpec())
-	for _, v := range nn.Variables(store, "/") {
-		value, err := v.MustValue().LocalClone()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := copied.GetVariable(v.Path()).SetValue(value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := two.Load(one.Save()); err != nil {
-		t.Fatal(err)
-	}
-	if a, b := iterate(one, 1), iterate(two, 1); !slices.Equal(a, b) {
-		t.Errorf("it goes on with %v, want %v", b, a)
-	}
-}
-
 func TestImpossibleBottlenecksGetASentence(t *testing.T) {
 	for name, change := range map[string]func(*DB){
 		"feat": func(c *DB) { c.Feat = 0 }, "hidden": func(c *DB) { c.Hidden = 1 }, "kl": func(c *DB) { c.WeightKL = -1 },

@@ -166,18 +166,13 @@ func (m *ices) Behave(frames int, in *rl.Obs, d *rl.Dist) error {
 // ratio is the share of actions from π^x.
 func (c ICES) ratio(frames int) float64 { return rl.Anneal(c.Ratio, c.RatioEnd, frames, c.RatioFrames) }
 
-// Reward adds no contributions, which are for the exploration policy alone, but takes ices_step_penalty off every step: the team's
-// reward is a mean over agents, the dead among them.
+// Reward adds nothing: contributions are for the exploration policy alone.
 func (m *ices) Reward(_ context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	if m.StepPenalty > 0 {
-		for row := range x.Intrinsic {
-			x.Intrinsic[row] -= float32(m.StepPenalty)
-		}
-	}
 	return rl.Scalars{"ices/int_ratio": m.ratio(x.Frames)}, nil
 }
 
-// Update trains world models and exploration policy on frames drawn from the replay, which already holds x if it is the learner's.
+// Update trains world models and exploration policy on frames drawn from the replay, which already holds x if it is
+// the learner's.
 func (m *ices) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if err := m.takeIn(ctx, x); err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// What the world models of ICES predict is the state of the task. Where agents see cells, that state leaves out nearly everything;
-// there it is what all agents see, as the features of a random convolutional network, S = N·F.
+// What the world models of ICES predict is the state of the task. Where agents see cells, that state leaves out
+// nearly everything; there it is what all agents see, as the features of a random convolutional network, S = N·F.
 //
 // Reading: features of the policy's own eyes would change with them, and so would their meaning for the world models.
 
@@ -90,7 +90,8 @@ func (m *ices) feedState() {
 	})
 }
 
-// stillTiny bounds the scale of features that hardly ever change: within rounding of a float32 there is no change to predict.
+// stillTiny bounds the scale of features that hardly ever change: within rounding of a float32 there is no change to
+// predict.
 const stillTiny = 1e-4
 
 // standardised writes the change of state over its running deviation, clipped; what never changes stays 0.

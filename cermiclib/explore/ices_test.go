@@ -243,21 +243,6 @@ func TestICESPaysNothing(t *testing.T) {
 	}
 }
 
-// TestAStepCostsAsMuchAsItShall: the penalty comes off every agent's reward, the dead among them, and off nothing else.
-func TestAStepCostsAsMuchAsItShall(t *testing.T) {
-	s, c := icesSpec(), smallICES()
-	c.StepPenalty = 0.02
-	m, x := newICES(t, c, s), icesRollout(s, 4)
-	x.Alive[1] = 0
-	before := slices.Clone(x.Extrinsic)
-	if _, err := m.Reward(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
-	if slices.ContainsFunc(x.Intrinsic, func(r float32) bool { return r != -0.02 }) || !slices.Equal(before, x.Extrinsic) {
-		t.Errorf("it pays %v", x.Intrinsic)
-	}
-}
-
 func TestICESTrainsOnTheLearnersReplayIfThereIsOne(t *testing.T) {
 	s, c := icesSpec(), smallICES()
 	c.Steps = 3
@@ -309,7 +294,6 @@ func TestICESRefusesTasksItCannotModel(t *testing.T) {
 	for name, change := range map[string]func(*ICES){
 		"ratio": func(c *ICES) { c.Ratio = 1 }, "entropy": func(c *ICES) { c.Entropy = math.NaN() }, "hidden": func(c *ICES) { c.Hidden = []int{0} },
 		"steps": func(c *ICES) { c.Steps = 0 }, "clip": func(c *ICES) { c.CodeClamp = 0 }, "delta": func(c *ICES) { c.DeltaClip = 0 },
-		"penalty": func(c *ICES) { c.StepPenalty = -0.02 },
 	} {
 		c := smallICES()
 		change(&c)

@@ -13,22 +13,25 @@ import (
 	"cermic/envs/conf"
 )
 
-// MACE (Jiang, Ding and Lu 2024) rewards an agent for what is new to it, for what is new to its peers, and for having caused the
-// latter. u_i is the novelty of an agent's next observation, by random network distillation; z_j what becomes new to agent j
-// from a step on, known in hindsight; h_i the distribution of i's action given its observation and z_j:
+// MACE (Jiang, Ding and Lu 2024) rewards an agent for what is new to it, for what is new to its peers, and for having
+// caused the latter. u_i is the novelty of an agent's next observation, by random network distillation; z_j what
+// becomes new to agent j from a step on, known in hindsight; h_i the distribution of i's action given its observation
+// and z_j:
 //
 //	r_i = c_self·u_i(o'_i) + c_other·Σ_{j≠i} u_j(o'_j) + λ·Σ_{j≠i} z_j·log( h_i(a_i | o_i, z_j) / π_i(a_i | o_i) )
 //	z_j(t) = Σ_{t'≥t} γ^{t'−t} u_j(o'_j,t')   within the episode
 //
-// h is trained on the last hdd_buffer rollout batches, by as many gradient steps as the policy takes: see hindsight, and mace_base.go for
-// why it starts from π. u is by default divided by the agent's own running standard deviation, and the whole scaled as every bonus is
-// (DefaultBonus).
+// h is trained on the last hdd_buffer rollout batches, by as many gradient steps as the policy takes: see hindsight,
+// and mace_base.go for why it starts from π. u is by default divided by the agent's own running standard deviation,
+// and the whole scaled as every bonus is (DefaultBonus).
 //
-// Source: the description of the authors' code (SigmaBM/MACE), which is for discrete actions and independent learners; use it
-// with learner.critic=own. Peers exchange one number a step, in training only: policies see none of it.
-// Reconstructed: the sharing of h_i by all agents, distinguished by an index; its squashed Gaussian for continuous actions, and π as what
-// it starts from (hdd_base=none is the authors'); the scale of z, its 95 % quantile over the buffer; the bound of the log-ratio; the
-// weight of the whole beside the extrinsic reward (NativeMACE has the authors').
+// Source: the description of the authors' code (SigmaBM/MACE), which is for discrete actions and independent
+// learners; use it with learner.critic=own. Peers exchange one number a step, in training only: policies see none of
+// it.
+// Reconstructed: the sharing of h_i by all agents, distinguished by an index; its squashed Gaussian for continuous
+// actions, and π as what it starts from (hdd_base=none is the authors'); the scale of z, its 95 % quantile over the
+// buffer; the bound of the log-ratio; the weight of the whole beside the extrinsic reward (NativeMACE has the
+// authors').
 type MACE struct {
 	Share           string  `json:"mace_share" oneof:"train,none" help:"use of peers' novelty; train: in training, none: never"`
 	Self            float64 `json:"mace_self" range:"0.." help:"c_self, weight of an agent's own novelty; the authors: 1"`
@@ -38,17 +41,17 @@ type MACE struct {
 	Reduce          bool    `json:"hdd_reduce" help:"the hindsight model conditions on the sum of all peers' z; else on each z alone"`
 	RatioClip       float64 `json:"hdd_logratio_clip" range:"0..50" help:"bound of |log h/π| in the influence term"`
 	HindsightBase   string  `json:"hdd_base" oneof:"policy,none" help:"initial hindsight model h; policy: the policy, none: random weights, as the authors"`
-	HindsightHidden []int   `json:"hdd_hidden" range:"1..8192" size:"width" help:"widths of the hindsight model's layers; the authors: 64"`
+	HindsightHidden []int   `json:"hdd_hidden" range:"1..8192" help:"widths of the hindsight model's layers; the authors: 64"`
 	HindsightBuffer int     `json:"hdd_buffer" range:"1..10000" help:"number of recent rollout batches that train the hindsight model; the authors: about ten"`
 	HindsightFrames int     `json:"hdd_frames" range:"1..100000000" help:"most frames in the hindsight buffer, an equal part of each batch; the authors: 100,000"`
 	HindsightSteps  int     `json:"hdd_steps" range:"1..1000000" help:"least gradient steps of the hindsight model per rollout batch; never fewer than the policy's"`
-	NoveltyWidth    int     `json:"rnd_hidden" range:"1..8192" size:"width" help:"width of the novelty networks' layers; the authors: 64"`
+	NoveltyWidth    int     `json:"rnd_hidden" range:"1..8192" help:"width of the novelty networks' layers; the authors: 64"`
 	NoveltyLayers   int     `json:"rnd_layers" range:"1..64" help:"hidden layers of the novelty target; the predictor has two more; the authors: 2"`
 	NoveltyOut      int     `json:"rnd_out" range:"1..8192" help:"number of compared outputs of the novelty networks; the authors: 32"`
 	NoveltyEpochs   int     `json:"rnd_epochs" range:"1..10000" help:"epochs of the novelty predictor over a rollout batch; the authors: 10"`
 	NoveltyKeep     float64 `json:"rnd_keep" range:"0..1" help:"share, of frames that an epoch trains on; smaller values keep novelty longer"`
 	NoveltyNorm     bool    `json:"use_novel_normalization" help:"novelty u is divided by its running standard deviation; the authors: off"`
-	Minibatch       int     `json:"mace_minibatch" range:"1..100000000" size:"rows" help:"frames per gradient step of both models"`
+	Minibatch       int     `json:"mace_minibatch" range:"1..100000000" help:"frames per gradient step of both models"`
 	Bonus                   // normalisation and weight of the whole
 	nn.Adam                 // of both kinds of networks; the authors': lr 3e-4
 }
@@ -80,8 +83,9 @@ func (c MACE) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
-// NativeMACE is DefaultMACE with the authors' own bonus: neither novelty nor the whole is normalised, all of it is added to the
-// extrinsic reward, and hindsight learns the actions' distribution from nothing. Their learner normalises advantages.
+// NativeMACE is DefaultMACE with the authors' own bonus: neither novelty nor the whole is normalised, all of it is
+// added to the extrinsic reward, and hindsight learns the actions' distribution from nothing. Their learner
+// normalises advantages.
 func NativeMACE() MACE {
 	c := DefaultMACE()
 	c.NoveltyNorm, c.HindsightBase, c.IntNorm, c.IntCoef = false, BaseNone, NormNone, 1
@@ -178,8 +182,8 @@ func (m *mace) payNovelty(x *rl.Rollout) {
 	}
 }
 
-// discountAhead writes z [T,E,N] of the novelty u [T,E,N]: the discounted sum from each step to the end of its episode, or of the
-// rollout batch.
+// discountAhead writes z [T,E,N] of the novelty u [T,E,N]: the discounted sum from each step to the end of its
+// episode, or of the rollout batch.
 func discountAhead(z, u []float32, x *rl.Rollout, gamma float32) {
 	each := x.E * x.N
 	for row := len(u) - 1; row >= 0; row-- {
@@ -213,8 +217,8 @@ type maceState struct {
 	Negative int          // rollout batches in a row of negative influence
 }
 
-// Save returns the length of the statistics as JSON, these (encoding/json writes floats so that they read back bit for bit) and the
-// frames of hindsight's buffer.
+// Save returns the length of the statistics as JSON, these (encoding/json writes floats so that they read back bit
+// for bit) and the frames of hindsight's buffer.
 func (m *mace) Save() []byte {
 	s := maceState{Pay: m.scale.Save(), Inputs: m.novelty.inputs, Novelty: m.novelty.spread}
 	if m.hindsight != nil {

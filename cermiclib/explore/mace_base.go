@@ -18,13 +18,14 @@ const (
 	BaseNone   = "none"   // nothing: the network learns all of h, as the authors' does
 )
 
-// By Bayes' rule log h(a|o,z)/π(a|o) = log p(z|o,a)/p(z|o), which depends on the policy only through what follows. A network that learns
-// h itself spends its capacity on π and lags behind it: trained on ten rollout batches of policies that have moved on since, with
-// eight times as many gradient steps as the policy takes, it foretells the actions of a rollout batch worse than the policy that took
-// them, and z·log(h/π) is negative where nobody influences anybody. From π as a base, the ratio is exactly 1 before it has learned anything.
+// By Bayes' rule log h(a|o,z)/π(a|o) = log p(z|o,a)/p(z|o), which depends on the policy only through what follows. A
+// network that learns h itself spends its capacity on π and lags behind it: trained on ten rollout batches of
+// policies that have moved on since, with eight times as many gradient steps as the policy takes, it foretells the
+// actions of a rollout batch worse than the policy that took them, and z·log(h/π) is negative where nobody influences
+// anybody. From π as a base, the ratio is exactly 1 before it has learned anything.
 
-// rememberPolicy keeps the parameters of the distributions d that the next actions are drawn from: log-probabilities [E,N,K], or means
-// and scales side by side [E,N,2D].
+// rememberPolicy keeps the parameters of the distributions d that the next actions are drawn from: log-probabilities
+// [E,N,K], or means and scales side by side [E,N,2D].
 func (m *hindsight) rememberPolicy(d *rl.Dist) {
 	k, rows := m.spec.Act.Choices, m.spec.NumEnvs*m.spec.Agents
 	from := len(m.policy)
@@ -72,7 +73,8 @@ func (m *hindsight) outputs(sc *model.Scope, x *Node) *Node {
 // scaleChange bounds how much narrower or wider a Gaussian h may be than π: by a factor of e².
 const scaleChange = 2
 
-// gaussian is mean and scale [...,D] of h, given the network's outputs y [...,2D] and π's mean and scale side by side [...,2D]:
+// gaussian is mean and scale [...,D] of h, given the network's outputs y [...,2D] and π's mean and scale side by side
+// [...,2D]:
 //
 //	μ_h = μ_π + σ_π·y₁,   σ_h = σ_π·exp(y₂)
 func (m *hindsight) gaussian(y, policy *Node) (mean, scale *Node) {

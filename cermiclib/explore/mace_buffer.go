@@ -13,7 +13,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// frameLayout says how one frame lies in a flat []float32 of width W, as hindsight reads it: for each of the N agents in turn
+// frameLayout says how one frame lies in a flat []float32 of width W, as hindsight reads it: for each of the N agents
+// in turn
 //
 //	observation [F], z [P], alive [1], parameters of the policy's distribution [K] or [2D], action [1] or [D], mask [K] of discrete actions
 type frameLayout struct {
@@ -35,8 +36,9 @@ func newFrameLayout(s *envs.Spec, peers int) frameLayout {
 // width is W.
 func (l frameLayout) width() int { return l.spec.Agents * l.agent }
 
-// write fills dst [W] with a frame of x: look returns what was observed at an agent step [F], z holds what each is given [T,E,N,P], and
-// policy the parameters of the distributions that the actions were drawn from [T,E,N,K] or [T,E,N,2D].
+// write fills dst [W] with a frame of x: look returns what was observed at an agent step [F], z holds what each is
+// given [T,E,N,P], and policy the parameters of the distributions that the actions were drawn from [T,E,N,K] or
+// [T,E,N,2D].
 func (l frameLayout) write(dst []float32, x *rl.Rollout, frame int, look func(row int) []float32, z, policy []float32) {
 	peers, outputs, k := l.alive-l.given, l.action-l.policy, l.spec.Act.Choices
 	for i := range x.N {
@@ -60,7 +62,8 @@ func (l frameLayout) write(dst []float32, x *rl.Rollout, frame int, look func(ro
 	}
 }
 
-// frameBuffer keeps frames of the most recent rollout batches: as many of each, drawn at random, as fit beside those of the others.
+// frameBuffer keeps frames of the most recent rollout batches: as many of each, drawn at random, as fit beside those
+// of the others.
 type frameBuffer struct {
 	frameLayout
 	batches int       // most rollout batches

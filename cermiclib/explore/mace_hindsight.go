@@ -15,10 +15,11 @@ import (
 	"cermic/envs/rng"
 )
 
-// hindsight is h_i(a | o_i, z): what an agent must have done, given what became new to its peers afterwards. It is trained by
-// maximum likelihood on the most recent rollout batches, the present one among them; an action that it finds likelier than the
-// policy did has caused z. A well-trained h is no worse than the policy at foretelling actions, so that the mean of z·log(h/π) is at
-// least 0; where it stays negative, h is under-fitted, and what it reports is not influence.
+// hindsight is h_i(a | o_i, z): what an agent must have done, given what became new to its peers afterwards. It is
+// trained by maximum likelihood on the most recent rollout batches, the present one among them; an action that it
+// finds likelier than the policy did has caused z. A well-trained h is no worse than the policy at foretelling
+// actions, so that the mean of z·log(h/π) is at least 0; where it stays negative, h is under-fitted, and what it
+// reports is not influence.
 //
 // One network serves all agents, each known by a one-hot index and, where peers count one by one, whose z it is given.
 type hindsight struct {
@@ -158,8 +159,8 @@ func (m *hindsight) reward(ctx context.Context, raw, z []float32, x *rl.Rollout)
 	}, nil
 }
 
-// check is 1 where the influence has been negative for as many rollout batches in a row as the buffer holds, else 0; it warns once
-// in each such stretch.
+// check is 1 where the influence has been negative for as many rollout batches in a row as the buffer holds, else 0;
+// it warns once in each such stretch.
 func (m *hindsight) check(influence float64) float64 {
 	if influence >= 0 {
 		m.negative = 0

@@ -16,8 +16,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// novelty is random network distillation (Burda et al. 2019), a pair of networks for each agent: how badly the predictor,
-// which is trained on what the agent has seen, guesses the output of the target, which stays random.
+// novelty is random network distillation (Burda et al. 2019), a pair of networks for each agent: how badly the
+// predictor, which is trained on what the agent has seen, guesses the output of the target, which stays random.
 //
 //	u_i(o) = mean over outputs of (p_i(o) − t_i(o))²
 //
@@ -95,9 +95,9 @@ func (m *novelty) net(sc *model.Scope, x *Node, layers int) *Node {
 	return orthogonalEach(sc.At("out"), x, m.NoveltyOut)
 }
 
-// orthogonalEach maps x [N,B,in] to [N,B,out] by weights that start orthogonal with gain √2, and a bias that starts at 0, as the authors'
-// do. The default of nn.Linear lets the output of a random target hardly depend on its input: its bias is all that there is to learn,
-// and everything is known within three rollout batches.
+// orthogonalEach maps x [N,B,in] to [N,B,out] by weights that start orthogonal with gain √2, and a bias that starts
+// at 0, as the authors' do. The default of nn.Linear lets the output of a random target hardly depend on its input:
+// its bias is all that there is to learn, and everything is known within three rollout batches.
 func orthogonalEach(sc *model.Scope, x *Node, out int) *Node {
 	groups, in := x.Shape().Dimensions[0], x.Shape().Dimensions[2]
 	w := nn.Weight(sc, x, "weights", nn.Orthogonal(math.Sqrt2), groups, in, out)
@@ -105,8 +105,9 @@ func orthogonalEach(sc *model.Scope, x *Node, out int) *Node {
 	return Add(Einsum("gbi,gio->gbo", x, w), b)
 }
 
-// rate takes in what was seen and writes u of the true next observations of x into dst [T,E,N]: 0 where an episode ends, as the authors have it, and for who is dead
-// before the step or after it. What the dead see never becomes familiar, as nothing learns from it, so that a death would remain news for ever.
+// rate takes in what was seen and writes u of the true next observations of x into dst [T,E,N]: 0 where an episode
+// ends, as the authors have it, and for who is dead before the step or after it. What the dead see never becomes
+// familiar, as nothing learns from it, so that a death would remain news for ever.
 func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	if err := m.encoder.watch(ctx, x); err != nil {
 		return err

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package explore holds the exploration axis of a method: what changes the behaviour policy, what adds an intrinsic reward,
-// and what trains itself on the collected experience. A method is a learner × an explorer × a policy model.
+// Package explore holds the exploration axis of a method: what changes the behaviour policy, what adds an intrinsic
+// reward, and what trains itself on the collected experience. A method is a learner × an explorer × a policy model.
 package explore
 
 import (
@@ -13,51 +13,43 @@ import (
 	"cermic/envs/conf"
 )
 
-// Module is an explorer in a running experiment. The run calls, per iteration: Behave at every step of the rollout batch, then
-// Reward once, then (after the learner's update) Update once, as Algorithm 1 does. Parameters in the build's store are saved with the run; a
-// module that keeps anything else from one rollout batch to the next is an rl.Saver, or a run that goes on would end elsewhere.
+// Module is an explorer in a running experiment. The run calls, per iteration: Behave at every step of the rollout
+// batch, then Reward once, then (after the learner's update) Update once, as Algorithm 1 does. Parameters in the
+// build's store are saved with the run; a module that keeps anything else from one rollout batch to the next is an
+// rl.Saver, or a run that goes on would end elsewhere.
 type Module interface {
-	// Behave may change the action distribution of one step of the rollout batch (ε-greedy); frames counts those trained so far.
-	// It is not called in evaluation.
+	// Behave may change the action distribution of one step of the rollout batch (ε-greedy); frames counts those
+	// trained so far. It is not called in evaluation.
 	Behave(frames int, in *rl.Obs, d *rl.Dist) error
-	// Reward and Update return ctx's error soon after it is cancelled; the run then goes back to where the iteration began.
+	// Reward and Update return ctx's error soon after it is cancelled; the run then goes back to where the iteration
+	// began.
 	//
-	// Reward adds this module's intrinsic reward to x.Intrinsic, with the parameters as they were while collecting. It may set
-	// x.ExtrinsicWeight, to the same in every rollout batch.
+	// Reward adds this module's intrinsic reward to x.Intrinsic, with the parameters as they were while collecting.
+	// It may set x.ExtrinsicWeight, to the same in every rollout batch.
 	Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
 	// Update trains the module on the rollout: own loss, own optimiser, own variables.
 	Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
 }
 
-// Requirements are what a module needs of a run.
+// Requirements are a module's needs of a run.
 type Requirements struct {
-	Labels  bool // rollouts hold the simulator's detector labels
-	Context int  // F, length of the context that it gives each actor, as a ContextProvider; 0: it gives none
+	Labels bool // rollouts hold the simulator's detector labels
 }
 
-// Requirer is a Config whose module has Requirements. They are known before anything is built: the actor's networks depend on them.
+// Requirer is a Config whose module has Requirements.
 type Requirer interface {
 	Requires(b *nn.Build) (Requirements, error)
 }
 
-// ContextProvider is a Module that gives every actor a context beside its observation, made of that agent's own past and of nothing else:
-// execution stays without communication, and actors get it in evaluation, too.
-type ContextProvider interface {
-	// ContextFor writes what the agents are given before they act into dst [E,N,F]. It is called at every step, in time order; isFirst [E]
-	// is 1 where an episode begins.
-	ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error
-	// WithFreshState calls f, which plays other episodes from their start, and then goes on as if it had not.
-	WithFreshState(f func() error) error
-}
-
-// Inspector is a Module that shows what it makes of agent steps without learning of them: to plots of an episode and to measurements of a
-// bonus. It is optional, since most explorers have no more to show than what Reward returns.
+// Inspector is a Module that shows what it makes of agent steps without learning of them: to plots of an episode and
+// to measurements of a bonus. It is optional, since most explorers have no more to show than what Reward returns.
 type Inspector interface {
 	// Rate writes the raw intrinsic reward of the agent steps of x, whole episodes, into dst [T,E,N].
 	Rate(ctx context.Context, dst []float32, x *rl.Rollout) error
 	// Inspect fills in what the module makes of every agent step of x, which begins with an episode.
 	Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) error
-	// Recall takes what both need of earlier agent steps, and nothing else, from what Save returned in a run of any number of environments.
+	// Recall takes what both need of earlier agent steps, and nothing else, from what Save returned in a run of any
+	// number of environments.
 	Recall(state []byte) error
 }
 

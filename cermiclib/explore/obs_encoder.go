@@ -16,8 +16,8 @@ import (
 // obsBlock is the number of agent steps that one call of the graph takes.
 const obsBlock = 512
 
-// frozenObs is nn.ReadObs with weights that stay as they were drawn, for quantities whose meaning must not drift: [...,I] to [...,F].
-// Vectors pass unchanged.
+// frozenObs is nn.ReadObs with weights that stay as they were drawn, for quantities whose meaning must not drift:
+// [...,I] to [...,F]. Vectors pass unchanged.
 func frozenObs(sc *model.Scope, s *envs.Spec, in *Node) *Node {
 	out := nn.ReadObs(sc, s, in)
 	for _, v := range nn.Variables(sc.Store(), sc.Scope()) {
@@ -26,9 +26,9 @@ func frozenObs(sc *model.Scope, s *envs.Spec, in *Node) *Node {
 	return StopGradient(out)
 }
 
-// obsEncoder holds what the agents of a rollout saw as F numbers each: vectors as they are, cells as the features of a random
-// convolutional network. For cells that takes 4·F bytes for each agent step: 0.26 GB for the paper's rollout batch of 36,000 frames
-// with 7 agents.
+// obsEncoder holds what the agents of a rollout saw as F numbers each: vectors as they are, cells as the features of
+// a random convolutional network. For cells that takes 4·F bytes for each agent step: 0.26 GB for the paper's rollout
+// batch of 36,000 frames with 7 agents.
 type obsEncoder struct {
 	spec *envs.Spec
 	see  *nn.Program // nil for vectors
@@ -85,7 +85,8 @@ func (e *obsEncoder) now(row int) []float32 {
 	return e.seen[row*f : (row+1)*f]
 }
 
-// next is what was seen after an agent step. Of cells it is of no use where an episode ends, and then the beginning of the next.
+// next is what was seen after an agent step. Of cells it is of no use where an episode ends, and then the beginning
+// of the next.
 func (e *obsEncoder) next(row int) []float32 {
 	if e.see == nil {
 		return e.x.NextRow(row)

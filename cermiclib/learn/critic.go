@@ -13,17 +13,14 @@ import (
 	"cermic/envs"
 )
 
-// What a critic looks at.
-const (
-	CentralCritic = ""    // the state, or what all agents see: one V(s) for all agents
-	OwnCritic     = "own" // each agent's observation: V(o_i), as independent learners have it
-)
+// OwnCritic is the critic of independent learners, V(o_i) of each agent's observation; else it is V(s) for all agents.
+const OwnCritic = "own"
 
 // critic estimates values in blocks of one shape. A frame has one value, or one for each agent.
 //
-// Reading: where agents see cells, a central critic reads what all of them see, each through the same convolutions, which are its
-// own: the cells hold what the state of such tasks leaves out. BenchMARL's convolves over a picture of the whole world, of which the
-// paper says nothing; all views together show what anybody can see of it.
+// Reading: where agents see cells, a central critic reads what all of them see, each through the same convolutions,
+// which are its own: the cells hold what the state of such tasks leaves out. BenchMARL's convolves over a picture of
+// the whole world, of which the paper says nothing; all views together show what anybody can see of it.
 type critic struct {
 	spec    *envs.Spec
 	own     bool
@@ -100,7 +97,8 @@ func (c *critic) values(dst []float32, fill func(to []float32, from int)) error 
 	return nil
 }
 
-// valuesAtEnds writes the values at the true end of every episode that ended in x into dst [T,E] or [T,E,N]; others stay.
+// valuesAtEnds writes the values at the true end of every episode that ended in x into dst [T,E] or [T,E,N]; others
+// stay.
 func (c *critic) valuesAtEnds(dst []float32, x *rl.Rollout) error {
 	var places []int // of values in dst
 	for frame := range x.T * x.E {

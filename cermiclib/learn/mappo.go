@@ -17,8 +17,9 @@ import (
 	"cermic/envs/rng"
 )
 
-// MAPPO is proximal policy optimisation with one actor and one centralised critic shared by all agents (Yu et al. 2022), as
-// BenchMARL 1.5.2 runs it (conf/algorithm/mappo.yaml, algorithms/mappo.py; torchrl's ClipPPOLoss, GAE and TanhNormal):
+// MAPPO is proximal policy optimisation with one actor and one centralised critic shared by all agents (Yu et al.
+// 2022), as BenchMARL 1.5.2 runs it (conf/algorithm/mappo.yaml, algorithms/mappo.py; torchrl's ClipPPOLoss, GAE and
+// TanhNormal):
 //
 //	Â_t = δ_t + γλ·(1 − done_t)·Â_{t+1},   δ_t = r_t + γ·(1 − done_t)·V(s_{t+1}) − V(s_t),   R̂ = Â + V(s)
 //	L_π = −mean min( w·Â, clip(w, 1−ε, 1+ε)·Â ),   w = π(a_i|o_i)/π_old(a_i|o_i)
@@ -34,13 +35,13 @@ import (
 //  6. dead agents train neither actor nor a critic of own observations; what the team still earns counts in the return of an
 //     agent's last living step as it was earned, since V of what the dead see would be what an untrained network says.
 //
-// A recurrent policy is trained on chunks of successive steps instead of single frames: minibatch_size frames are then as many
-// whole chunks as fit, each starting from the state that the policy had there when it acted; a chunk that the end of the
-// rollout batch cuts short is filled up with steps that count nothing. The critic has no memory.
+// A recurrent policy is trained on chunks of successive steps instead of single frames: minibatch_size frames are
+// then as many whole chunks as fit, each starting from the state that the policy had there when it acted; a chunk
+// that the end of the rollout batch cuts short is filled up with steps that count nothing. The critic has no memory.
 type MAPPO struct {
 	Frames             int     `json:"frames_per_batch" range:"1..100000000" help:"frames of a rollout batch, a multiple of the parallel environments; the paper: 36000"`
 	Epochs             int     `json:"minibatch_iterations" range:"1..10000" help:"epochs over a rollout batch; the paper: 30"`
-	Minibatch          int     `json:"minibatch_size" range:"1..100000000" size:"rows" help:"frames of a minibatch; the paper: 2400"`
+	Minibatch          int     `json:"minibatch_size" range:"1..100000000" help:"frames of a minibatch; the paper: 2400"`
 	Discount           float64 `json:"discount" range:"0..1" help:"discount factor γ; the paper: 0.99"`
 	Lambda             float64 `json:"gae_lambda" range:"0..1" help:"λ of generalised advantage estimation; BenchMARL: 0.9"`
 	Clip               float64 `json:"clip_epsilon" range:"(0..1)" help:"half width of PPO's clipping interval of the probability ratio; BenchMARL: 0.2"`
@@ -50,7 +51,7 @@ type MAPPO struct {
 	ValueClip          float64 `json:"value_clip" range:"0.." help:"half width of the clipping interval around the old value; 0: off, as in BenchMARL"`
 	BootstrapOnTimeout bool    `json:"bootstrap_on_timeout" help:"returns bootstrap from the last observation at time limits; BenchMARL: off"`
 	ShareReward        string  `json:"share_reward" oneof:"native,mean" help:"extrinsic reward of an agent; native: its own, mean: the mean over agents"`
-	CriticHidden       []int   `json:"critic_hidden" range:"1..8192" size:"width" help:"widths of the critic's layers; BenchMARL: 256, 256"`
+	CriticHidden       []int   `json:"critic_hidden" range:"1..8192" help:"widths of the critic's layers; BenchMARL: 256, 256"`
 	Critic             string  `json:"critic,omitzero" oneof:",own" help:"input of the critic; empty: the central state, own: each agent's observation (IPPO)"`
 	nn.Adam                    // of actor and critic; the paper's table: lr 1e-4, eps 1e-6
 }

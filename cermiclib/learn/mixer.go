@@ -10,12 +10,14 @@ import (
 	"cermic/envs/conf"
 )
 
-// Mixer is graph code that makes the value of a joint action out of the agents' utilities. Raising one agent's utility must
-// never make its choice less attractive to the team, or the agents' own greedy choices would not be the team's.
+// Mixer is graph code that makes the value of a joint action out of the agents' utilities. Raising one agent's
+// utility must never make its choice less attractive to the team, or the agents' own greedy choices would not be the
+// team's.
 type Mixer interface {
 	// Mix returns Q_tot [B]; its variables lie below sc.
 	Mix(sc *model.Scope, in QIn) *graph.Node
-	// Cost returns a cost of the mixer's own beside the temporal difference, a scalar, or nil for none; the arguments are those of Mix.
+	// Cost returns a cost of the mixer's own beside the temporal difference, a scalar, or nil for none; the arguments
+	// are those of Mix.
 	Cost(sc *model.Scope, in QIn) *graph.Node
 }
 

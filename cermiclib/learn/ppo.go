@@ -21,21 +21,20 @@ var mappoScalars = []string{"actor_loss", "critic_loss", "entropy", "ratio", "cl
 
 // ppoIn are the inputs of one update by name; those that a task or policy does not need are nil.
 type ppoIn struct {
-	obs     *Node // [B,N,I]; chunks of a recurrent policy are time-major, B = L·chunks
-	raw     *Node // [B,N,D] unsquashed action
-	choice  *Node // [B,N] int32
-	mask    *Node // [B,N,K] discrete only
-	logp    *Node // [B,N] of the behaviour policy
-	adv     *Node // [B,N]
-	weight  *Node // [B,N] 1 for agent steps that count, 0 for padding and dead agents
-	state   *Node // [B,S] for a central critic of vectors
-	ret     *Node // [B,N] value targets
-	value   *Node // [B,V] before the update
-	noise   *Node // [B,N,D] standard normal, for the entropy of a squashed Gaussian; 0 where entropy has no weight
-	eps     *Node // [1] share of uniform actions, where there are any
-	hidden  *Node // [chunks,N,C] of a policy with a state, before the first step of each chunk
-	keep    *Node // [B,N] 0 where an episode starts; where chunks have several steps
-	context *Node // [B,N,F] what an explorer gave the actor as context; nothing trains it
+	obs    *Node // [B,N,I]; chunks of a recurrent policy are time-major, B = L·chunks
+	raw    *Node // [B,N,D] unsquashed action
+	choice *Node // [B,N] int32
+	mask   *Node // [B,N,K] discrete only
+	logp   *Node // [B,N] of the behaviour policy
+	adv    *Node // [B,N]
+	weight *Node // [B,N] 1 for agent steps that count, 0 for padding and dead agents
+	state  *Node // [B,S] for a central critic of vectors
+	ret    *Node // [B,N] value targets
+	value  *Node // [B,V] before the update
+	noise  *Node // [B,N,D] standard normal, for the entropy of a squashed Gaussian; 0 where entropy has no weight
+	eps    *Node // [1] share of uniform actions, where there are any
+	hidden *Node // [chunks,N,C] of a policy with a state, before the first step of each chunk
+	keep   *Node // [B,N] 0 where an episode starts; where chunks have several steps
 }
 
 // inputs declares them for a minibatch. Most are rows of the rollout batch, which all epochs share.
@@ -62,9 +61,6 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 	if m.chunk > 1 {
 		in = append(in, nn.F32("keep", b, n))
 	}
-	if f := m.build.Context; f > 0 {
-		in = append(in, nn.F32("context", b, n, f))
-	}
 	for i, x := range in {
 		if !slices.Contains([]string{"noise", "weight", "eps"}, x.Name) {
 			in[i] = x.From(m.Frames)
@@ -73,8 +69,8 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 	return in
 }
 
-// newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams. The mixed one is for actions of
-// which a share was uniform; without it nothing changes for those who have none.
+// newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams. The mixed one is for
+// actions of which a share was uniform; without it nothing changes for those who have none.
 func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Loop, error) {
 	return m.program("ppo", mixed, func(sc *model.Scope, in ppoIn) []*Node {
 		surrogate, report := m.surrogate(in, m.output(sc.At("actor"), in, p))
@@ -97,20 +93,20 @@ func (m *mappo) program(name string, mixed bool, fn func(sc *model.Scope, in ppo
 		return fn(sc, ppoIn{
 			obs: at["obs"], raw: at["raw"], choice: at["choice"], mask: at["mask"], logp: at["logp"], adv: at["adv"],
 			weight: at["weight"], state: at["state"], ret: at["ret"], value: at["value"], noise: at["noise"], eps: at["eps"],
-			hidden: at["hidden"], keep: at["keep"], context: at["context"],
+			hidden: at["hidden"], keep: at["keep"],
 		})
 	})
 }
 
 // output is what the policy network returns for the minibatch, [B,N,out].
 func (m *mappo) output(sc *model.Scope, in ppoIn, p policy.Policy) *Node {
-	out, obs := nn.ActionOutputs(&m.build.Spec.Act), withContext(in.obs, in.context)
+	out := nn.ActionOutputs(&m.build.Spec.Act)
 	if m.chunk == 1 {
-		y, _ := p.Net(sc, obs, in.hidden, out)
+		y, _ := p.Net(sc, in.obs, in.hidden, out)
 		return y
 	}
 	n, l := m.build.Spec.Agents, m.chunk
-	y := p.(policy.Recurrent).Unroll(sc, Reshape(obs, l, -1, n, m.build.Spec.InLen()+m.build.Context), Reshape(in.keep, l, -1, n), in.hidden, out)
+	y := p.(policy.Recurrent).Unroll(sc, Reshape(in.obs, l, -1, n, m.build.Spec.InLen()), Reshape(in.keep, l, -1, n), in.hidden, out)
 	return Reshape(y, m.batch, n, out)
 }
 
@@ -141,8 +137,8 @@ func (m *mappo) surrogate(in ppoIn, y *Node) (loss *Node, report []*Node) {
 	} else {
 		mean, scale := nn.Gaussian(y)
 		logp = nn.LogProbGaussian(in.raw, mean, scale, act)
-		// A squashed Gaussian has no closed entropy: one reparametrised sample of −log π. Where entropy has no weight in the loss, noise stays 0,
-		// and what is reported is −log π of the mode.
+		// A squashed Gaussian has no closed entropy: one reparametrised sample of −log π. Where entropy has no weight
+		// in the loss, noise stays 0, and what is reported is −log π of the mode.
 		entropy = Neg(nn.LogProbGaussian(Add(mean, Mul(scale, in.noise)), mean, scale, act))
 	}
 	if in.eps != nil {
@@ -190,8 +186,8 @@ func (m *mappo) criticLoss(in ppoIn, value *Node) *Node {
 	return weighted(square, in.weight)
 }
 
-// unfold writes the frames of chunks into m.frames, time-major: step t of chunk k is at t·chunks + k. Steps beyond the end of
-// the rollout batch, and chunks that a last minibatch lacks, are padding: some frame that does not count.
+// unfold writes the frames of chunks into m.frames, time-major: step t of chunk k is at t·chunks + k. Steps beyond
+// the end of the rollout batch, and chunks that a last minibatch lacks, are padding: some frame that does not count.
 func (m *mappo) unfold(chunks []int32, x *rl.Rollout) {
 	each := m.batch / m.chunk
 	for k := range each {
@@ -240,9 +236,6 @@ func (m *mappo) feed(p *nn.Loop, x *rl.Rollout, step uint64) {
 	}
 	if m.model.HiddenLen() > 0 {
 		copies("hidden", m.frames[:m.batch/m.chunk], x.Hidden)
-	}
-	if m.build.Context > 0 {
-		copies("context", m.frames, x.Context)
 	}
 	if m.chunk > 1 {
 		rows("keep", m.frames, func(dst []float32, frame int) {

@@ -16,9 +16,9 @@ import (
 	"cermic/envs/rng"
 )
 
-// Q is value decomposition: each agent has a utility of its own actions, one network for all, and a mixer makes the team's
-// value out of them. With the QMIX mixer it is QMIX as BenchMARL 1.5.2 runs it (conf/algorithm/qmix.yaml, algorithms/qmix.py,
-// torchrl's QMixerLoss):
+// Q is value decomposition: each agent has a utility of its own actions, one network for all, and a mixer makes the
+// team's value out of them. With the QMIX mixer it is QMIX as BenchMARL 1.5.2 runs it (conf/algorithm/qmix.yaml,
+// algorithms/qmix.py, torchrl's QMixerLoss):
 //
 //	y = r + γ·(1 − done)·Q_tot⁻(s', max_a Q_i⁻(o'_i, a))       loss = mean (Q_tot − y)²
 //
@@ -32,17 +32,19 @@ import (
 //  6. Deviation: the utilities of dead agents count in the team's value but are not trained, since what the dead see and do says nothing
 //     about the game; BenchMARL trains them like all others.
 //
-// td_lambda mixes the targets of all steps of a chunk, as pymarl and SPECTra do, where G is Q_tot⁻ after the last of them:
+// td_lambda mixes the targets of all steps of a chunk, as pymarl and SPECTra do, where G is Q_tot⁻ after the last of
+// them:
 //
 //	y_t = r_t + γ·(1 − done_t)·( (1 − λ)·Q_tot⁻(s_{t+1}, ·) + λ·y_{t+1} ),   y_L = G
 //
-// A recurrent policy is trained on chunks of bptt successive steps, as many as make up a minibatch; each starts from the state that
-// the policy had there when it acted, which the replay keeps (Kapturowski et al. 2019). The actions must be discrete.
+// A recurrent policy is trained on chunks of bptt successive steps, as many as make up a minibatch; each starts from
+// the state that the policy had there when it acted, which the replay keeps (Kapturowski et al. 2019). The actions
+// must be discrete.
 type Q struct {
 	Mixer              MixerConfig `json:"mixer" help:"mixer that combines the agents' utilities into Q_tot"`
 	Frames             int         `json:"offpolicy_frames_per_batch" range:"1..100000000" help:"frames of a rollout batch; the paper's on-policy value: 36000, BenchMARL: 6000"`
 	Steps              int         `json:"optimizer_steps_per_collection" range:"1..1000000" help:"gradient steps after each rollout batch; the paper: 1800"`
-	Batch              int         `json:"train_batch_size" range:"1..100000000" size:"rows" help:"frames of a gradient step; the paper: 1024"`
+	Batch              int         `json:"train_batch_size" range:"1..100000000" help:"frames of a gradient step; the paper: 1024"`
 	Replay             int         `json:"replay_buffer_size" range:"1..1000000000" help:"capacity of the replay buffer, in frames; the paper: 1500000"`
 	ReplayGB           float64     `json:"replay_memory_gb" range:"(0..)" help:"largest memory of the replay buffer, in GB"`
 	Discount           float64     `json:"discount" range:"0..1" help:"discount factor γ; the paper: 0.99"`
@@ -61,8 +63,9 @@ type Q struct {
 
 // When the intrinsic reward of a frame is computed (int_at).
 //
-// Reading: the paper's algorithm is written for experience that is used at once. In a replay, a stored reward is as old as half
-// the run; scoring each minibatch anew costs a pass of the explorer's networks and lets the bonus fade with what is learnt.
+// Reading: the paper's algorithm is written for experience that is used at once. In a replay, a stored reward is as
+// old as half the run; scoring each minibatch anew costs a pass of the explorer's networks and lets the bonus fade
+// with what is learnt.
 const (
 	IntAtCollect = "collect"
 	IntAtSample  = "sample"
@@ -72,7 +75,8 @@ var _ Config = Q{}
 
 func init() { Register(DefaultQ()) }
 
-// Scheduled sets what a rollout batch is, what is kept and how often it is learnt from, and lets ε fall within the training.
+// Scheduled sets what a rollout batch is, what is kept and how often it is learnt from, and lets ε fall within the
+// training.
 func (c Q) Scheduled(s rl.Schedule) Config {
 	c.Frames, c.Steps, c.Batch, c.Replay, c.EpsFrames = s.Rollout, s.Steps, s.Batch, s.Replay, s.Within()
 	if s.LR > 0 {
@@ -138,8 +142,6 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	case s.Act.Choices == 0:
 		return nil, fmt.Errorf("%s chooses among finitely many actions, those of %s are continuous: set task.discrete=product9, or choose another learner",
 			c.Label(), s.Name)
-	case b.Context > 0:
-		return nil, fmt.Errorf("%s has no actor that could receive a context: set explore.actor_uses_context=false, or learner=mappo", c.Label())
 	case c.Frames%s.NumEnvs != 0:
 		return nil, fmt.Errorf("learner.offpolicy_frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.NumEnvs)
 	}
@@ -195,7 +197,8 @@ func (l *q) makeReplay(p policy.Policy) (err error) {
 // HiddenLen is the length of the policy's recurrent state.
 func (l *q) HiddenLen() int { return l.actor.policy.HiddenLen() }
 
-// Act computes the utilities of every agent of every environment from its own observation, and how greedy to be with them.
+// Act computes the utilities of every agent of every environment from its own observation, and how greedy to be with
+// them.
 func (l *q) Act(in *rl.Obs, out *rl.Dist) error {
 	out.Greedy, out.Eps = true, float32(rl.Anneal(l.EpsInit, l.EpsEnd, in.Frames, l.EpsFrames))
 	return l.actor.act(in, out)
@@ -251,7 +254,8 @@ func (c Q) BranchesFrom(parent Config) error {
 	return nil
 }
 
-// Save returns the stored intrinsic rewards and recurrent states; all else in the replay comes back by playing its actions again.
+// Save returns the stored intrinsic rewards and recurrent states; all else in the replay comes back by playing its
+// actions again.
 func (l *q) Save() []byte { return l.replay.Save(l.rewarded && l.IntAt == IntAtCollect) }
 
 // Load continues from what Save returned.

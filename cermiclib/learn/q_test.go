@@ -49,7 +49,7 @@ func TestQMIXAvoidsThePenaltiesOfTheClimbingGame(t *testing.T) {
 
 func TestQMIXNeverFallsWhenAUtilityRises(t *testing.T) {
 	for layers := 1; layers <= 2; layers++ {
-		libtest.CheckMonotonic(t, learn.QMIX{Embed: 8, Layers: layers, Hidden: 8})
+		checkMonotonic(t, learn.QMIX{Embed: 8, Layers: layers, Hidden: 8})
 	}
 }
 

@@ -12,18 +12,18 @@ import (
 	"cermic/envs/conf"
 )
 
-// QMIX mixes utilities by a two-layer network whose weights, made from the state, are not negative, so that Q_tot grows with
-// each utility (Rashid et al. 2018), as BenchMARL 1.5.2 runs it (torchrl's QMixer):
+// QMIX mixes utilities by a two-layer network whose weights, made from the state, are not negative, so that Q_tot
+// grows with each utility (Rashid et al. 2018), as BenchMARL 1.5.2 runs it (torchrl's QMixer):
 //
 //	h     = ELU( qᵀ·|W₁(s)| + b₁(s) )
 //	Q_tot = h·|w₂(s)| + v(s)
 //
-// W₁, b₁ and w₂ are linear in s, v has one hidden layer with ReLU. hypernet_layers = 2 gives W₁ and w₂ a hidden layer too, as
-// in pymarl.
+// W₁, b₁ and w₂ are linear in s, v has one hidden layer with ReLU. hypernet_layers = 2 gives W₁ and w₂ a hidden layer
+// too, as in pymarl.
 type QMIX struct {
-	Embed  int `json:"mixing_embed_dim" range:"1..8192" size:"width" help:"length of the mixing network's hidden layer; BenchMARL: 32"`
+	Embed  int `json:"mixing_embed_dim" range:"1..8192" help:"length of the mixing network's hidden layer; BenchMARL: 32"`
 	Layers int `json:"hypernet_layers" range:"1..2" help:"layers of the hypernetworks of W₁ and w₂, 1 or 2; BenchMARL: 1"`
-	Hidden int `json:"hypernet_hidden" range:"1..8192" size:"width" help:"width of the hypernetworks' hidden layer, with two layers; pymarl: 64"`
+	Hidden int `json:"hypernet_hidden" range:"1..8192" help:"width of the hypernetworks' hidden layer, with two layers; pymarl: 64"`
 }
 
 var _ MixerConfig = QMIX{}

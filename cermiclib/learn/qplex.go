@@ -13,21 +13,21 @@ import (
 	"cermic/envs/conf"
 )
 
-// QPLEX mixes utilities by a duplex dueling network, which represents every joint value whose greedy joint action is made of
-// the agents' greedy actions, not only those that grow with each utility (Wang et al. 2021):
+// QPLEX mixes utilities by a duplex dueling network, which represents every joint value whose greedy joint action is
+// made of the agents' greedy actions, not only those that grow with each utility (Wang et al. 2021):
 //
 //	Q̃_i   = w_i(s)·Q_i(o_i, a_i) + b_i(s)        w_i > 0; Ṽ_i likewise of max_a Q_i
 //	A_i   = sg(Q̃_i − Ṽ_i)                         not positive, 0 for a greedy action; no gradient
 //	λ_i   = Σ_k |key_k(s)|·σ(g_ki(s))·σ(c_ki(s, a))   positive, depends on the joint action a
 //	Q_tot = Σ_i Q̃_i + Σ_i (λ_i − 1)·A_i           = Σ_i Ṽ_i + Σ_i λ_i·A_i
 //
-// Source: the description of the authors' code (wjh720/QPLEX) with its settings for StarCraft. qplex_head = qatten takes w_i from
-// attention over agents, as a configuration of ICES does: four queries from the state, keys from the observations, softmax over
-// agents, summed over heads; b_i = V(s)/n; the attention logits are kept small by a penalty on their squares. Reconstructed: its
-// queries share a hidden layer.
+// Source: the description of the authors' code (wjh720/QPLEX) with its settings for StarCraft. qplex_head = qatten
+// takes w_i from attention over agents, as a configuration of ICES does: four queries from the state, keys from the
+// observations, softmax over agents, summed over heads; b_i = V(s)/n; the attention logits are kept small by a
+// penalty on their squares. Reconstructed: its queries share a hidden layer.
 type QPLEX struct {
 	Head      string  `json:"qplex_head" oneof:"dueling,qatten" help:"network of the weights w and biases b; dueling: as in QPLEX"`
-	Hidden    int     `json:"hypernet_hidden" range:"1..8192" size:"width" help:"width of the hidden layers; the authors: 64"`
+	Hidden    int     `json:"hypernet_hidden" range:"1..8192" help:"width of the hidden layers; the authors: 64"`
 	Heads     int     `json:"adv_heads" range:"1..256" help:"number K of attention heads of the advantage part; the authors: 4, or 10 in toy games"`
 	AdvLayers int     `json:"adv_layers" range:"1..64" help:"layers of the advantage networks; the authors: 1, or 3 in their toy games"`
 	Attention int     `json:"qatten_heads" range:"1..256" help:"attention heads, with qplex_head=qatten; the authors: 4"`

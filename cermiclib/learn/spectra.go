@@ -10,13 +10,12 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
-	"cermic/cermiclib/policy"
-	"cermic/envs"
 	"cermic/envs/conf"
 )
 
-// SPECTra mixes utilities by a two-layer network whose weights a set network makes, so that no parameter depends on the number
-// of agents and their order does not matter: the ST-HyperNet of SPECTra (Park, Seong and Ko 2025). Each of the two hypernetworks is
+// SPECTra mixes utilities by a two-layer network whose weights a set network makes, so that no parameter depends on
+// the number of agents and their order does not matter: the ST-HyperNet of SPECTra (Park, Seong and Ko 2025). Each of
+// the two hypernetworks is
 //
 //	x = embedding of each agent's row,  z = LayerNorm( x + MHA(x; X) )
 //	t = MLP(z), u = another MLP(z)                 weight and bias tokens, ReLU after both layers
@@ -26,26 +25,22 @@ import (
 //
 //	Q_tot = Σ_k [ ELU( q·|W₁| + b₁ )·|W₂| + b₂ ]_k
 //
-// where Q, K, Q' and K' are linear maps with biases, without which W would be symmetric and, of tokens that are not negative, |W| = W;
-// the one seed is learned, from N(0,1).
+// where Q, K, Q' and K' are linear maps with biases, without which W would be symmetric and, of tokens that are not
+// negative, |W| = W; the one seed is learned, from N(0,1).
 //
-// Source: the description of the authors' code (funny-rl/SPECTra). Reconstructed: the row of an agent is its observation, as tasks
-// here have no state by unit; for the same reason there are no rows of enemies, and neither last action nor time in the rows. Where an
-// observation has a part for each peer, so has its row: mixing_rows=own leaves all entities out of it, and then no weight depends
-// on how many agents there are.
+// Source: the description of the authors' code (funny-rl/SPECTra). Reconstructed: the row of an agent is its
+// observation, as tasks here have no state by unit; for the same reason there are no rows of enemies, and neither
+// last action nor time in the rows. Where an observation has a part for each peer, the first layer's width depends on
+// the number of agents.
 type SPECTra struct {
-	Embed int    `json:"mixing_embed_dim" range:"1..8192" size:"width" help:"length of rows and tokens; the authors: 32"`
-	Heads int    `json:"mixing_heads" range:"1..256" help:"attention heads of the mixer; the authors: 4"`
-	Rows  string `json:"mixing_rows,omitzero" oneof:",own" help:"row of an agent; empty: its whole observation, own: the part about itself"`
+	Embed int `json:"mixing_embed_dim" range:"1..8192" help:"length of rows and tokens; the authors: 32"`
+	Heads int `json:"mixing_heads" range:"1..256" help:"attention heads of the mixer; the authors: 4"`
 
 	Revision int `json:"revision" help:"version of this component; results of different versions do not compare"`
 }
 
 // spectraRevision is 2 since tokens are projected before they are multiplied.
 const spectraRevision = 2
-
-// OwnRows is the other value of mixing_rows.
-const OwnRows = "own"
 
 var _ MixerConfig = SPECTra{}
 
@@ -70,9 +65,10 @@ func (c SPECTra) Validate() error {
 	return nil
 }
 
-// WithNativeSPECTra is c as the authors of SPECTra train, in place of what all methods here share (spectra_native): TD(λ) with
-// double Q-learning, ½d² as loss, targets copied whole, and the sizes of their schedule. They count in episodes, here
-// taken as 100 steps: 8 environments play one each between two updates of 128, the replay holds 5,000, and targets are copied every 200.
+// WithNativeSPECTra is c as the authors of SPECTra train, in place of what all methods here share (spectra_native):
+// TD(λ) with double Q-learning, ½d² as loss, targets copied whole, and the sizes of their schedule. They count in
+// episodes, here taken as 100 steps: 8 environments play one each between two updates of 128, the replay holds 5,000,
+// and targets are copied every 200.
 //
 // Deviation: an update takes chunks of bptt steps, not whole episodes; their graph would take minutes to compile.
 func (c Q) WithNativeSPECTra() Q {
@@ -86,24 +82,17 @@ func (c Q) WithNativeSPECTra() Q {
 }
 
 // Build checks the settings; the weights are made when a graph first uses them.
-func (c SPECTra) Build(b *nn.Build) (Mixer, error) { return spectra{c, b.Spec}, c.Validate() }
+func (c SPECTra) Build(*nn.Build) (Mixer, error) { return spectra{c}, c.Validate() }
 
-type spectra struct {
-	SPECTra
-	spec *envs.Spec
-}
+type spectra struct{ SPECTra }
 
 // Cost is none.
 func (spectra) Cost(*model.Scope, QIn) *Node { return nil }
 
 // Mix returns Q_tot [B] from utilities [B,N] and observations [B,N,O].
 func (m spectra) Mix(sc *model.Scope, in QIn) *Node {
-	rows := in.Obs
-	if m.Rows == OwnRows && m.spec.CellLen() == 0 { // features of cells are about no entity
-		rows = policy.OwnNumbers(m.spec, rows)
-	}
-	w1, b1 := m.hyper(sc.At("first"), rows)
-	w2, b2 := m.hyper(sc.At("second"), rows)
+	w1, b1 := m.hyper(sc.At("first"), in.Obs)
+	w2, b2 := m.hyper(sc.At("second"), in.Obs)
 	hidden := nn.ELU(Add(times(in.Chosen, Abs(w1)), b1))
 	return ReduceSum(Add(times(hidden, Abs(w2)), b2), -1)
 }
@@ -137,6 +126,6 @@ func (m spectra) attention(sc *model.Scope, x *Node, b, n int) *Node {
 	return Reshape(ReduceSum(Mul(InsertAxes(Softmax(scores, 2), -1), InsertAxes(part("value"), 1)), 2), b*n, m.Embed)
 }
 
-// pairs maps x and y [B,N,...,E] to the dot products of every row of x with every row of y [B,N,N,...]. Not by Einsum: XLA's
-// batched product of matrices this small takes longer than sum and product of their elements.
+// pairs maps x and y [B,N,...,E] to the dot products of every row of x with every row of y [B,N,N,...]. Not by
+// Einsum: XLA's batched product of matrices this small takes longer than sum and product of their elements.
 func pairs(x, y *Node) *Node { return ReduceSum(Mul(InsertAxes(x, 2), InsertAxes(y, 1)), -1) }

@@ -150,7 +150,7 @@ func TestSPECTraWeighsBySignedAndAsymmetricProducts(t *testing.T) {
 	c := DefaultSPECTra()
 	c.Embed = embed
 	p, err := nn.NewProgram(b, "weigh", []nn.Input{nn.F32("obs", rows, agents, obs)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		w, _ := spectra{c, b.Spec}.hyper(sc.At("first"), in[0])
+		w, _ := spectra{c}.hyper(sc.At("first"), in[0])
 		return []*graph.Node{w}
 	})
 	if err != nil {

@@ -73,55 +73,13 @@ func TestSPECTraMixesAgentsInAnyOrder(t *testing.T) {
 }
 
 func TestSPECTraNeverFallsWhenAUtilityRises(t *testing.T) {
-	libtest.CheckMonotonic(t, smallSPECTra())
+	checkMonotonic(t, smallSPECTra())
 }
 
 func TestImpossibleSPECTraMixersGetASentence(t *testing.T) {
-	for _, c := range []learn.SPECTra{{Embed: 8, Heads: 3, Revision: 2}, {Embed: 0, Heads: 1, Revision: 2}, {Embed: 8, Revision: 2}, {Embed: 8, Heads: 2, Rows: "all", Revision: 2}, {Embed: 8, Heads: 2, Revision: 1}} {
+	for _, c := range []learn.SPECTra{{Embed: 8, Heads: 3, Revision: 2}, {Embed: 0, Heads: 1, Revision: 2}, {Embed: 8, Revision: 2}, {Embed: 8, Heads: 2, Revision: 1}} {
 		if c.Validate() == nil {
 			t.Errorf("%+v: accepted", c)
-		}
-	}
-}
-
-// TestOwnRowsKnowNothingOfOthers: with mixing_rows=own, what an agent sees of an ally changes nothing, and the mixer has as many weights
-// whatever the length of an observation.
-func TestOwnRowsKnowNothingOfOthers(t *testing.T) {
-	mix := func(rows string, allies int, ally float32) (float64, int) {
-		s := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 2, Obs: []int{2 + allies}, Act: envs.ActSpec{Choices: 2}}
-		for i := range allies {
-			s.Entities = append(s.Entities, envs.Entity{Kind: envs.Ally, From: 2 + i, To: 3 + i})
-		}
-		b := &nn.Build{Spec: s, Backend: libtest.Backend(t), Store: nn.NewStore(2), Seed: 2}
-		c := smallSPECTra()
-		c.Rows = rows
-		mixer, err := c.Build(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := nn.NewProgram(b, "mix", []nn.Input{nn.F32("obs", 1, 2, 2+allies)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-			utility := graph.Squeeze(graph.Slice(in[0], graph.AxisRange(), graph.AxisRange(), graph.AxisElem(0)), 2)
-			return []*graph.Node{mixer.Mix(sc.At("mixer"), learn.QIn{Chosen: utility, Obs: in[0]})}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.Feed(0, func(dst []float32) {
-			copy(dst, []float32{0.3, -1})
-			dst[2+allies], dst[3+allies] = 0.8, 2
-			dst[2] = ally
-		})
-		if err := p.Run(); err != nil {
-			t.Fatal(err)
-		}
-		return p.Scalar(0), nn.NumParameters(b.Store, "/")
-	}
-	for _, rows := range []string{"", learn.OwnRows} {
-		one, few := mix(rows, 1, 1)
-		other, _ := mix(rows, 1, -5)
-		_, many := mix(rows, 4, 0)
-		if own := rows == learn.OwnRows; (one == other) != own || (few == many) != own {
-			t.Errorf("rows %q: %g and %g for other allies, %d and %d parameters for one and four", rows, one, other, few, many)
 		}
 	}
 }

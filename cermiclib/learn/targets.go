@@ -12,8 +12,9 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// returns are the targets y [B] of frames with a reward, whose next value counts where goesOn is 1; next is Q_tot⁻ of what followed
-// each. With td_lambda they mix those of all steps up to the end of a chunk, where an episode may end on the way:
+// returns are the targets y [B] of frames with a reward, whose next value counts where goesOn is 1; next is Q_tot⁻ of
+// what followed each. With td_lambda they mix those of all steps up to the end of a chunk, where an episode may end
+// on the way:
 //
 //	y_t = r_t + γ·goes_on_t·( (1 − λ)·Q_{t+1} + λ·y_{t+1} ),   y_L = Q_L
 func (l *q) returns(reward, goesOn, next *Node) *Node {

@@ -83,7 +83,8 @@ func (l *q) utilities(sc *model.Scope, p policy.Policy, in map[string]*Node) (no
 	return frames(AxisRange(0, l.chunk)), frames(AxisRangeToEnd(1))
 }
 
-// unroll maps obs [L,B,N,O] to [L,B,N,out], starting from hidden state [B,N,C]; keep [L,B,N] is 0 where an episode starts.
+// unroll maps obs [L,B,N,O] to [L,B,N,out], starting from hidden state [B,N,C]; keep [L,B,N] is 0 where an episode
+// starts.
 func unroll(sc *model.Scope, p policy.Policy, obs, keep, hidden *Node, out int) *Node {
 	if r, ok := p.(policy.Recurrent); ok {
 		return r.Unroll(sc, obs, keep, hidden, out)
@@ -110,7 +111,8 @@ func (l *q) taken(eyes *model.Scope, utility *Node, in map[string]*Node) QIn {
 // readsState reports whether the task's own state is the mixer's.
 func (l *q) readsState() bool { return l.build.Spec.CellLen() == 0 }
 
-// situation is what a mixer sees of observations [B,N,I] and the state [B,S]: the cells, through the eyes of the utilities' network.
+// situation is what a mixer sees of observations [B,N,I] and the state [B,S]: the cells, through the eyes of the
+// utilities' network.
 func (l *q) situation(eyes *model.Scope, obs, state *Node) (_, _ *Node) {
 	if l.readsState() {
 		return obs, state
@@ -141,8 +143,8 @@ func (l *q) target(online, target *model.Scope, p policy.Policy, m Mixer, choose
 	return StopGradient(l.returns(in["reward"], in["goes_on"], next))
 }
 
-// followed is what the agents saw after each frame [B,N,I]; where an episode ended inside a chunk it is the next one's beginning,
-// which does not count.
+// followed is what the agents saw after each frame [B,N,I]; where an episode ended inside a chunk it is the next
+// one's beginning, which does not count.
 func (l *q) followed(in map[string]*Node) *Node {
 	if l.chunk == 1 {
 		return in["next"]
@@ -151,8 +153,8 @@ func (l *q) followed(in map[string]*Node) *Node {
 	return Concatenate([]*Node{Slice(in["obs"], AxisRangeToEnd(width)), in["next"]}, 0)
 }
 
-// ofLiving lets no gradient through the utilities [B,N,K] of agents that are dead: what they see and do says nothing about the
-// game, though their utility counts in the team's value as ever. alive is [B,N].
+// ofLiving lets no gradient through the utilities [B,N,K] of agents that are dead: what they see and do says nothing
+// about the game, though their utility counts in the team's value as ever. alive is [B,N].
 func ofLiving(utility, alive *Node) *Node {
 	alive = ExpandAxes(alive, -1)
 	return Add(Mul(utility, alive), Mul(StopGradient(utility), OneMinus(alive)))
@@ -178,7 +180,8 @@ func (l *q) loss(d *Node) *Node {
 	return ReduceAllMean(Where(LessThan(far, OnesLike(far)), MulScalar(Square(d), 0.5), AddScalar(far, -0.5)))
 }
 
-// feed writes the frames of l.slots into the graph; extrinsic is the weight of the reward that the replay holds without one.
+// feed writes the frames of l.slots into the graph; extrinsic is the weight of the reward that the replay holds
+// without one.
 func (l *q) feed(ctx context.Context, extrinsic float32) error {
 	s, r := l.build.Spec, l.replay
 	last := l.slots[len(l.slots)-len(l.slots)/l.chunk:]

@@ -8,8 +8,8 @@ import (
 	"cermic/envs"
 )
 
-// Game is a cooperative game of two agents in a few stages: each names a row or a column, both are rewarded with what stands there.
-// An agent sees the stage and which of the two it is.
+// Game is a cooperative game of two agents in a few stages: each names a row or a column, both are rewarded with what
+// stands there. An agent sees the stage and which of the two it is.
 type Game struct {
 	envs.Common
 	Name   string `json:"name"`   // TwoStep, Climbing or NonMonotonic
@@ -18,8 +18,8 @@ type Game struct {
 
 // The games.
 const (
-	// TwoStep (Rashid et al. 2018): the first agent's first choice leads to a stage that always returns 7, or to one that returns 8
-	// if both then name the second action, and 0 or 1 else. Sums of utilities take the 7.
+	// TwoStep (Rashid et al. 2018): the first agent's first choice leads to a stage that always returns 7, or to one
+	// that returns 8 if both then name the second action, and 0 or 1 else. Sums of utilities take the 7.
 	TwoStep = "two-step"
 	// Climbing (Claus and Boutilier 1998): the best pair, 11, lies between penalties of -30.
 	Climbing = "climbing"

@@ -13,8 +13,8 @@ import (
 )
 
 // Identity is the smallest task with something to learn: each agent sees a one-hot symbol, and its reward is 1 for
-// naming it (discrete), or 1 minus the squared distance to its code (continuous). An episode lasts 4 steps. A late one asks for
-// the symbol of the step before, which takes a memory, and has no reward in the first step.
+// naming it (discrete), or 1 minus the squared distance to its code (continuous). An episode lasts 4 steps. A late
+// one asks for the symbol of the step before, which takes a memory, and has no reward in the first step.
 type Identity struct {
 	envs.Common
 	Agents     int  `json:"n_agents"`

@@ -19,8 +19,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Main runs a package's tests on the pure Go backend, which every machine has and which compiles small graphs fastest, unless
-// GOMLX_BACKEND chooses another.
+// Main runs a package's tests on the pure Go backend, which every machine has and which compiles small graphs
+// fastest, unless GOMLX_BACKEND chooses another.
 func Main(m *testing.M) {
 	if os.Getenv("GOMLX_BACKEND") == "" {
 		if err := os.Setenv("GOMLX_BACKEND", nn.Sequential); err != nil {

@@ -10,9 +10,10 @@ import (
 	"cermic/envs/rng"
 )
 
-// Quarrel is the smallest game of two groups: all agents of an environment see the same symbol. Namers are rewarded with the share of agents, of both
-// groups, that name it, and hiders lose as much, so that what is right for the one is wrong for the other on the same observation. An
-// episode lasts 4 steps. Agents are a namer, a hider and a namer, whose observations end in a number more.
+// Quarrel is the smallest game of two groups: all agents of an environment see the same symbol. Namers are rewarded
+// with the share of agents, of both groups, that name it, and hiders lose as much, so that what is right for the one
+// is wrong for the other on the same observation. An episode lasts 4 steps. Agents are a namer, a hider and a namer,
+// whose observations end in a number more.
 type Quarrel struct {
 	envs.Common
 	Peers bool `json:"peers"` // agents of both groups are peers
@@ -55,8 +56,8 @@ type quarrel struct {
 
 func (q *quarrel) Spec() *envs.Spec { return &q.spec }
 
-// show draws the next symbol of environment c, of which there is none after an episode's end, and writes what its agents see: everybody sees
-// everybody.
+// show draws the next symbol of environment c, of which there is none after an episode's end, and writes what its
+// agents see: everybody sees everybody.
 func (q *quarrel) show(c int, out *envs.Step) {
 	q.symbol[c] = int32(rng.New(q.seed, "quarrel", uint64(c), q.step[c]).IntN(quarrelSymbols))
 	rows := out.Obs[c*quarrelAgents*quarrelWidth : (c+1)*quarrelAgents*quarrelWidth]

@@ -12,16 +12,17 @@ import (
 )
 
 // Everything in this file is feature-major: features first, agent steps last. Matrix products then contract over the
-// contiguous axis, and sums over features run along contiguous agent steps. Where a function has one axis B for these, it may be
-// moments or graphs times chunks.
+// contiguous axis, and sums over features run along contiguous agent steps. Where a function has one axis B for
+// these, it may be moments or graphs times chunks.
 
-// PairHidden is the width of the hidden layers of the graph's node and edge encoders; the paper's table of memory sizes: 128.
+// PairHidden is the width of the hidden layers of the graph's node and edge encoders; the paper's table of memory
+// sizes: 128.
 const PairHidden = 128
 
 // Context computes f_n and f_{n-1}.
 //
-// The steps of a chunk refer to overlapping moments and graphs: L + Q + 1 moments and G = L + 1 graphs, the last L of which are
-// f_n of some step and the first L f_{n-1}. Each is computed once.
+// The steps of a chunk refer to overlapping moments and graphs: L + Q + 1 moments and G = L + 1 graphs, the last L of
+// which are f_n of some step and the first L f_{n-1}. Each is computed once.
 //
 // paper:app:graph_structure  nodes, relations, attention over the queue, graph network
 func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
@@ -32,18 +33,11 @@ func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 	obs, seen, own, pick := in[0], in[1], in[2], in[3]
 	moments, chunks := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
 	e := Transpose(m.encode(sc, Reshape(obs, moments*chunks, m.obs)), 0, 1)
-	candidates := func(e *Node, moments int) *Node { // [D,moments·C] to [Z,N,moments,C]
-		return Reshape(m.nodes(sc.At("node"), e, m.everywhere(own, moments)), m.Node, m.agents, moments, chunks)
-	}
 	w := window{
-		embedding: m.graphs(Reshape(e, m.Embed, moments, chunks)),
-		seen:      seen,
-		own:       m.everywhere(own, m.Chunk+1),
-	}
-	if w.candidates = candidates(e, moments); m.History == HistoryCached {
-		history := in[len(in)-1]
-		all := history.Shape().Dimensions[0]
-		w.present, w.candidates = w.candidates, candidates(Transpose(Reshape(history, all*chunks, m.Embed), 0, 1), all)
+		candidates: Reshape(m.nodes(sc.At("node"), e, m.everywhere(own, moments)), m.Node, m.agents, moments, chunks),
+		embedding:  m.graphs(Reshape(e, m.Embed, moments, chunks)),
+		seen:       seen,
+		own:        m.everywhere(own, m.Chunk+1),
 	}
 	f := TransposeAllDims(Reshape(m.feature(sc, w), m.Width, m.Chunk+1, chunks), 2, 1, 0) // [C,G,F]
 	of := func(first int) *Node {                                                         // the graph of each step, counted from the first one
@@ -58,7 +52,6 @@ func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 // window is what the chunks of a minibatch are computed from.
 type window struct {
 	candidates *Node // [Z,N,M,C] z_{i→j} of every slot j at every moment
-	present    *Node // [Z,N,G,C] those of the graphs' own moments where mem_history=cached has candidates from older weights; else nil
 	embedding  *Node // [D,G·C] of the moments at which graphs were made
 	seen       *Node // [Q+1,N,G,C] 1 where a slot was refreshed, by age: at the graph's own moment, at the one before, ...
 	own        *Node // [N,G·C] one-hot of the observer
@@ -114,23 +107,24 @@ func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
 	}
 }
 
-// nodes are the candidates z_{i→j} = MLP[e, onehot(i), onehot(j)] [Z,N,B] of observer i for every slot j, the observer's own
-// among them, for e [D,B] and own [N,B].
+// nodes are the candidates z_{i→j} = MLP[e, onehot(i), onehot(j)] [Z,N,B] of observer i for every slot j, the
+// observer's own among them, for e [D,B] and own [N,B].
 //
 // Reading: what the observer knows of j is what j's slot of its own observation's encoding says; nothing of j is read.
 func (m *graphMemory) nodes(sc *model.Scope, e, own *Node) *Node {
 	b, inputs := e.Shape().Dimensions[1], m.Embed+2*m.agents
 	observer := nn.Weight(sc, e, "observer", nn.FanIn(inputs), PairHidden, m.agents)
 	subject := nn.Weight(sc, e, "subject", nn.FanIn(inputs), PairHidden, m.agents)
-	// The product with a one-hot vector is a column of the weights, so the first layer needs no matrix product per pair.
+	// The product with a one-hot vector is a column of the weights, so the first layer needs no matrix product per
+	// pair.
 	x := Add(m.firstLayer(sc, e, inputs), Dot(observer, own).Product())
 	return m.outerLayers(sc, Add(Reshape(x, PairHidden, 1, b), Reshape(subject, PairHidden, m.agents, 1)), m.Node)
 }
 
 // relations are the edge features MLP[e, onehot(j), onehot(k)] [L,N,N,B] from source k to destination j, for e [D,B].
 //
-// Reading: edges are 2-D relative positions in the text, 16-D in the table; here 16-D, and a linear head on them predicts
-// positions in pre-training (D12).
+// Reading: edges are 2-D relative positions in the text, 16-D in the table; here 16-D, and a linear head on them
+// predicts positions in pre-training (D12).
 func (m *graphMemory) relations(sc *model.Scope, e *Node) *Node {
 	b, n, inputs := e.Shape().Dimensions[1], m.agents, m.Embed+2*m.agents
 	to := nn.Weight(sc, e, "to", nn.FanIn(inputs), PairHidden, n)
@@ -169,11 +163,11 @@ func (m *graphMemory) feature(sc *model.Scope, w window) *Node {
 	return Reshape(f, m.Width, b)
 }
 
-// recall lets every slot attend over its candidates: that of the graph's own moment, and those of the moments before at which
-// it was refreshed. It returns nodes [Z,N,G·C].
+// recall lets every slot attend over its candidates: that of the graph's own moment, and those of the moments before
+// at which it was refreshed. It returns nodes [Z,N,G·C].
 //
-// The four projections have no bias. Those of keys and values would change nothing or only shift the output; and of the ages'
-// embeddings the present's would shift all scores alike, so it is left out.
+// The four projections have no bias. Those of keys and values would change nothing or only shift the output; and of
+// the ages' embeddings the present's would shift all scores alike, so it is left out.
 //
 // Reading: the paper gives the queue no length and the attention no heads: queue_len and gnn_heads (D20).
 func (m *graphMemory) recall(sc *model.Scope, w window) *Node {
@@ -181,22 +175,10 @@ func (m *graphMemory) recall(sc *model.Scope, w window) *Node {
 	heads, d, n, moments, c := m.Heads, m.Node/m.Heads, m.agents, dims[2], dims[3]
 	graphs := m.Chunk + 1
 	now := m.graphs(w.candidates)
-	if w.present != nil {
-		now = m.graphs(w.present)
-	}
 	query := Reshape(project(sc, "query", now, m.Node), heads, d, n, graphs, c)
 	split := func(name string) func(age int) *Node { // of the candidates of that age
-		then := Reshape(project(sc, name, w.candidates, m.Node), heads, d, n, moments, c)
-		present := then
-		if w.present != nil {
-			present = Reshape(project(sc, name, now, m.Node), heads, d, n, graphs, c)
-		}
-		return func(age int) *Node {
-			if age == 0 && w.present != nil {
-				return present
-			}
-			return SliceAxis(then, 3, AxisRange(m.Queue-age, m.Queue-age+graphs))
-		}
+		all := Reshape(project(sc, name, w.candidates, m.Node), heads, d, n, moments, c)
+		return func(age int) *Node { return SliceAxis(all, 3, AxisRange(m.Queue-age, m.Queue-age+graphs)) }
 	}
 	keys, values := split("key"), split("value")
 	ages := Reshape(nn.Weight(sc, query, "age", nn.FanIn(m.Node), m.Node, m.Queue), heads, d, m.Queue, 1, 1)

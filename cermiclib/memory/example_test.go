@@ -23,13 +23,9 @@ func Example() {
 		if err != nil {
 			panic(err)
 		}
-		one, err := memory.OneStep(c).Build(&nn.Build{Spec: task})
-		if err != nil {
-			panic(err)
-		}
-		fmt.Println(kind, "has", m.Shape().Width, "numbers, trained on", m.Shape().Chunk, "steps, acts on", one.Shape().Chunk)
+		fmt.Println(kind, "has", m.Shape().Width, "numbers, trained on", m.Shape().Chunk, "steps")
 	}
 	// Output:
-	// mlp has 256 numbers, trained on 1 steps, acts on 1
-	// gru has 256 numbers, trained on 20 steps, acts on 1
+	// mlp has 256 numbers, trained on 1 steps
+	// gru has 256 numbers, trained on 20 steps
 }

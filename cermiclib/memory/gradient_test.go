@@ -130,9 +130,6 @@ func TestGradientsOfEveryMemoryAgreeWithDifferences(t *testing.T) {
 	graph := smallGraph()
 	graph.Chunk = 2
 	checkMemoryGradients(t, graph, 6)
-	graph.History, graph.Slots = HistoryCached, SlotsType
-	checkMemoryGradients(t, graph, 6)
 	checkMemoryGradients(t, GRU{Embed: 5, Layers: 2, Width: 6, Chunk: 3}, 6)
-	checkMemoryGradients(t, GRU{Embed: 5, Layers: 2, Width: 6, Chunk: 3, Gated: true}, 6)
 	checkMemoryGradients(t, MLP{Embed: 5, Hidden: 6, Width: 8}, 6)
 }

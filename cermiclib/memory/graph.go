@@ -15,45 +15,31 @@ import (
 	"cermic/envs/conf"
 )
 
-// DynamicGraph is the paper's memory (Section 3.2, Appendix A): a graph with a node for every agent seen so far, which advances
-// when the observer detects somebody. Each node attends over what was seen of its agent at the last detections, a graph
-// network reads the nodes and their relations, and the observer's own node becomes f_n.
+// DynamicGraph is the paper's memory (Section 3.2, Appendix A): a graph with a node for every agent seen so far,
+// which advances when the observer detects somebody. Each node attends over what was seen of its agent at the last
+// detections, a graph network reads the nodes and their relations, and the observer's own node becomes f_n.
 //
-// Nothing is carried as a number from step to step: detections are noted at rollout batch, and a graph is computed anew from the
-// observations at its last detections. So gradients reach every encoder without backpropagation through time.
+// No features are carried from step to step: the rollout records the detections, and a graph is computed anew from the
+// observations at its last detections. So gradients reach every encoder without backpropagation through time (D20).
 //
-// Reading: the appendix calls its parts pre-trained, the main text learns from scratch and pre-trains in an experiment of its own;
-// pretrain selects, and nothing is by default (D13).
+// Reading: the appendix calls its parts pre-trained, the main text learns from scratch and pre-trains in an
+// experiment of its own; pretrain selects, and nothing is by default (D13).
 type DynamicGraph struct {
-	Embed     int     `json:"d_obs_enc" range:"1..8192" size:"width" help:"length of the observation embedding; the paper: 64"`
-	Node      int     `json:"d_node" range:"1..8192" size:"width" help:"length of a node's features; the paper: 256"`
+	Embed     int     `json:"d_obs_enc" range:"1..8192" help:"length of the observation embedding; the paper: 64"`
+	Node      int     `json:"d_node" range:"1..8192" help:"length of a node's features; the paper: 256"`
 	Edge      int     `json:"d_edge" range:"1..8192" help:"length of an edge's features; the paper: 16"`
 	Layers    int     `json:"gnn_layers" range:"1..64" help:"number of graph layers; the paper: 2"`
 	Heads     int     `json:"gnn_heads" range:"1..256" help:"attention heads of the graph layers and of the history; the paper: 4"`
-	Hidden    int     `json:"gnn_hidden" range:"1..8192" size:"width" help:"width of all graph layers except the last; the paper: 256"`
-	Width     int     `json:"d_f" range:"1..8192" size:"width" help:"F, width of the last graph layer and length of the context f_n^o; the paper: 512"`
+	Hidden    int     `json:"gnn_hidden" range:"1..8192" help:"width of all graph layers except the last; the paper: 256"`
+	Width     int     `json:"d_f" range:"1..8192" help:"F, width of the last graph layer and length of the context f_n^o; the paper: 512"`
 	Queue     int     `json:"queue_len" range:"1..200" help:"Q, past detections in the attention, beside the present one; not in the paper"`
 	Threshold float64 `json:"tau_det" range:"(0..1)" help:"τ_det, probability, above which an agent is detected; not in the paper"`
 	Online    bool    `json:"det_online" help:"the detector is trained with the module, on the simulator's labels"`
 	Coef      float64 `json:"det_coef" range:"[0..1000000)" help:"weight of the detector's loss beside the module's"`
 	Chunk     int     `json:"chunk" range:"1..10000" help:"L, consecutive steps of one agent that are drawn together"`
-	History   string  `json:"mem_history,omitzero" oneof:",cached" help:"embeddings in the queue; empty: computed anew, cached: from the rollout"`
-	Slots     string  `json:"det_slots,omitzero" oneof:",type" help:"classes of the detector; empty: agents, type: teams as a whole"`
 	Pretrain  string  `json:"pretrain" oneof:"none,detector,full" help:"parts with pre-trained weights; a pre-trained detector is frozen"`
 	Weights   string  `json:"pretrained" help:"name of the pre-trained weights, as printed by pretrain"`
 }
-
-// The other values of mem_history and det_slots.
-//
-// Reading: what an agent saw at earlier detections is embedded with the weights of the gradient step, which trains the encoder on
-// it, too. HistoryCached takes the embeddings noted at rollout batch as given: older weights, no gradient through them, and
-// only the moments of the graphs themselves to embed anew, which is worth it where an embedding costs much, as that of cells (D20).
-const (
-	HistoryRecompute = ""
-	HistoryCached    = "cached"
-	SlotsIdentity    = ""
-	SlotsType        = "type"
-)
 
 func init() { Register(DefaultGraph()) }
 
@@ -71,19 +57,10 @@ func (c DynamicGraph) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
-// OneStep is the memory with chunks of single steps.
-func (c DynamicGraph) OneStep() Config {
-	c.Chunk = 1
-	return c
-}
-
 // bare is the memory as it is pre-trained itself.
-func (c DynamicGraph) bare() (Config, error) {
+func (c DynamicGraph) bare() Config {
 	c.Pretrain, c.Weights = PretrainNone, ""
-	if c.Slots == SlotsType {
-		return nil, fmt.Errorf("memory graph: det_slots is %q, but a pre-trained detector tells agents apart; leave it out", c.Slots)
-	}
-	return c, nil
+	return c
 }
 
 // Kind is "graph".
@@ -99,10 +76,6 @@ func (c DynamicGraph) Validate() error {
 			return fmt.Errorf("memory graph: d_node is %d, gnn_hidden %d and d_f %d, want multiples of gnn_heads %d",
 				c.Node, c.Hidden, c.Width, c.Heads)
 		}
-	}
-	if c.Slots == SlotsType && c.Pretrain != PretrainNone {
-		return fmt.Errorf("memory graph: det_slots is %q and pretrain is %s, but a pre-trained detector tells agents apart; "+
-			"set pretrain=none", c.Slots, c.Pretrain)
 	}
 	if (c.Pretrain == PretrainNone) != (c.Weights == "") {
 		return fmt.Errorf("memory graph: pretrain is %s and pretrained is %q, want a name exactly if something is pre-trained; "+
@@ -121,10 +94,7 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 	}
 	rows, n, o := b.Spec.NumEnvs*b.Spec.Agents, b.Spec.Peers(), b.Spec.InLen()
 	m := &graphMemory{DynamicGraph: c, build: b, agents: n, obs: o}
-	m.queue = m.newQueue(rows)
-	if c.Slots == SlotsType {
-		m.types = typesOf(b.Spec)
-	}
+	m.queue = newQueue(rows, o, c.Queue+2)
 	if c.Pretrain != PretrainNone {
 		var err error
 		if m.weights, err = loadFor(c.Kind(), b.Files, c.Weights); err != nil {
@@ -151,8 +121,7 @@ func (c DynamicGraph) shapes(s *envs.Spec) map[string][2]int {
 type graphMemory struct {
 	DynamicGraph
 	build       *nn.Build
-	agents, obs int         // P, I; the observers are the first N of the P agents
-	types       [][]float32 // [K,P] 1 where an agent is of a type, with det_slots=type; else nil
+	agents, obs int // P, I; the observers are the first N of the P agents
 	queue       *queue
 	seen        []uint64    // [T,E,N] detections of the rollout last watched
 	scope       string      // where Context made the variables
@@ -166,36 +135,17 @@ var _ rl.Saver = (*graphMemory)(nil)
 
 func (m *graphMemory) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chunk, Labels: m.Online} }
 
-// newQueue is an empty queue for a number of observers.
-func (m *graphMemory) newQueue(observers int) *queue {
-	q := newQueue(observers, m.obs, m.Queue+2)
-	if m.History == HistoryCached {
-		q.embedding(m.Embed)
-	}
-	return q
-}
-
-// skipped is the number of moments of a chunk, from the earliest on, whose observations are not embedded anew.
-func (m *graphMemory) skipped() int {
-	if m.History == HistoryCached {
-		return m.Queue // all that made no graph
-	}
-	return 0
-}
-
-// Inputs are M = L+Q+1 moments of each of C = b/L chunks, earliest first, and the graphs made at the last G = L+1 of them; then
-// what the detector trains on, and at last the embeddings of a cached history. Agent steps are the last axis: see context.go.
+// Inputs are M = L+Q+1 moments of each of C = b/L chunks, earliest first, the graphs made at the last G = L+1 of them,
+// and the detector's training data. Agent steps are the last axis: see context.go.
 func (m *graphMemory) Inputs(b int) []nn.Input {
 	l, q, n := m.Chunk, m.Queue, m.agents
 	c := b / l
 	in := []nn.Input{
-		nn.F32("obs", l+q+1-m.skipped(), c, m.obs), nn.F32("seen", q+1, n, l+1, c), nn.F32("own", n, c), nn.F32("pick", c, l, l), nn.F32("exists", b),
+		nn.F32("obs", l+q+1, c, m.obs), nn.F32("seen", q+1, n, l+1, c), nn.F32("own", n, c), nn.F32("pick", c, l, l),
+		nn.F32("exists", b),
 	}
 	if m.Online {
 		in = append(in, nn.F32("here", b, m.obs), nn.F32("labels", b, n))
-	}
-	if m.History == HistoryCached {
-		in = append(in, nn.F32("history", l+q+1, c, m.Embed))
 	}
 	return in
 }
@@ -203,9 +153,15 @@ func (m *graphMemory) Inputs(b int) []nn.Input {
 func (m *graphMemory) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
 	l, n, o := m.Chunk, m.agents, m.obs
 	chunks := len(rows) / l
-	skipped := m.skipped()
 	p.Feed(first, func(dst []float32) {
-		m.eachMoment(dst, rows, o, skipped, func(dst []float32, lane int, at moment) { m.queue.look(dst, x, lane, at) })
+		clear(dst)
+		m.eachChunk(rows, func(c, lane, from, to int) {
+			for s := range l + m.Queue + 1 {
+				if i := from - m.Queue + s; i >= 0 && i <= to {
+					m.queue.observe(dst[(s*chunks+c)*o:(s*chunks+c+1)*o], x, lane, m.queue.lanes[lane][i])
+				}
+			}
+		})
 	})
 	p.Feed(first+1, func(dst []float32) {
 		clear(dst)
@@ -242,28 +198,11 @@ func (m *graphMemory) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int
 	if m.Online {
 		m.gatherLabels(p, first+5, x, rows)
 	}
-	if m.History == HistoryCached {
-		p.Feed(first+len(m.Inputs(len(rows)))-1, func(dst []float32) {
-			m.eachMoment(dst, rows, m.Embed, 0, func(dst []float32, lane int, at moment) { copy(dst, m.queue.embeddingAt(lane, at)) })
-		})
-	}
 }
 
-// eachMoment lets write fill the rows of width numbers of dst [M-skip,C,width] that hold a moment, and clears the others.
-func (m *graphMemory) eachMoment(dst []float32, rows []int32, width, skip int, write func(dst []float32, lane int, at moment)) {
-	chunks := len(rows) / m.Chunk
-	clear(dst)
-	m.eachChunk(rows, func(c, lane, from, to int) {
-		for s := range m.Chunk + m.Queue + 1 - skip {
-			if i := from - m.Queue + skip + s; i >= 0 && i <= to {
-				write(dst[(s*chunks+c)*width:(s*chunks+c+1)*width], lane, m.queue.lanes[lane][i])
-			}
-		}
-	})
-}
-
-// eachChunk calls visit with the index of every chunk of rows, its lane, and the first and the last graph, as indices of the
-// lane's moments, that one of its steps refers to; the first is -1 where it is the one before the lane's first.
+// eachChunk calls visit with the index of every chunk of rows, its lane, and the first and the last graph, as indices
+// of the lane's moments, that one of its steps refers to; the first is -1 where it is the one before the lane's
+// first.
 func (m *graphMemory) eachChunk(rows []int32, visit func(c, lane, from, to int)) {
 	for c := range len(rows) / m.Chunk {
 		chunk := rows[c*m.Chunk : (c+1)*m.Chunk]
@@ -284,13 +223,9 @@ func (m *graphMemory) gatherLabels(p *nn.Program, first int, x *rl.Rollout, rows
 			for j, y := range x.Visible[int(row)*n : (int(row)+1)*n] {
 				dst[k*n+j] = float32(y)
 			}
-			m.labelTypes(dst[k*n:(k+1)*n], int(row)%x.N)
 		}
 	})
 }
-
-// Detected returns whom each agent step of the rollout last watched detects.
-func (m *graphMemory) Detected() []uint64 { return m.seen }
 
 // Watch notes whom each agent detects at each step of x, with the weights as they are, and where its graph advances.
 func (m *graphMemory) Watch(x *rl.Rollout) error {
@@ -305,25 +240,27 @@ func (m *graphMemory) Watch(x *rl.Rollout) error {
 		inputs := []nn.Input{nn.F32("obs", detectRows, m.obs)}
 		m.detector, err = nn.NewProgram(m.build, "memory.detector", inputs, func(sc *model.Scope, in []*Node) []*Node {
 			e := m.encode(sc.Store().Scope(m.scope), in[0])
-			out := []*Node{Sigmoid(m.logits(sc.Store().Scope(m.scope), e))}
-			if m.History == HistoryCached {
-				out = append(out, e)
-			}
-			return out
+			return []*Node{Sigmoid(m.logits(sc.Store().Scope(m.scope), e))}
 		})
 		if err != nil {
 			return err
 		}
 	}
-	var err error
-	if need := x.Rows() * m.queue.width; len(m.queue.embedded) != need {
-		m.queue.embedded = make([]float32, need)
+	if len(m.seen) != x.Rows() {
+		m.seen = make([]uint64, x.Rows())
 	}
-	if m.seen, err = detections(m.detector, x, m.Threshold, m.seen, m.queue.embedded); err != nil {
-		return err
+	err := detected(m.detector, x, func(row int, probability []float32) {
+		m.seen[row] = 0
+		for j, v := range probability {
+			if j != row%x.N && float64(v) >= m.Threshold {
+				m.seen[row] |= 1 << j
+			}
+		}
+	})
+	if err == nil {
+		m.queue.watch(x, m.seen)
 	}
-	m.queue.watch(x, m.seen)
-	return nil
+	return err
 }
 
 // encode embeds observations [B,I]: [B,D].
@@ -331,12 +268,14 @@ func (m *graphMemory) encode(sc *model.Scope, obs *Node) *Node {
 	return nn.Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed, true)
 }
 
-// logits is the detector on embeddings [B,D]: [B,N]. With det_slots=type, agents of one type share theirs.
+// logits is the detector on embeddings [B,D]: one logit for each agent [B,N]; the observer's own means nothing.
+//
+// paper:detector  p = MLP(o), p_k the likelihood of observing agent k
+//
+// Reading: the text speaks of agents of type k and of identifying agents. The slots are agents, since agents of one
+// type still have to be distinguished as nodes (D19).
 func (m *graphMemory) logits(sc *model.Scope, e *Node) *Node {
-	if m.types == nil {
-		return detect(sc.At("detector"), e, m.agents)
-	}
-	return Dot(detect(sc.At("detector"), e, len(m.types)), ConvertDType(Const(e.Graph(), m.types), e.DType())).Product()
+	return nn.MLP(sc.At("detector"), e, []int{detectorHidden, detectorHidden}, nn.LeakyReLU, m.agents)
 }
 
 // Save returns the moments that the next rollout batch's graphs refer to.

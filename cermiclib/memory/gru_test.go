@@ -116,28 +116,6 @@ func TestGRUWalksACollectionThatIsNoWholeChunks(t *testing.T) {
 	}
 }
 
-func TestGRUForgetsWhenAnEpisodeStarts(t *testing.T) {
-	spec := twoByTwo()
-	x := wander(spec, 4, 1, 0, 1, 2*2)
-	m, p, _ := probe(t, smallGRU(4), spec, 16)
-	watch(t, m, x)
-	rows := chunked(x, 4)
-	now, _, _ := features(t, m, p, x, rows)
-	for i := range 2 * spec.Agents * 3 { // the first two steps of both environments
-		x.Obs[i] += 1
-		x.Obs[i+12] -= 2
-	}
-	watch(t, m, x)
-	changed, _, _ := features(t, m, p, x, rows)
-	last := func(v []float32, chunk int) []float32 { return v[(chunk*4+3)*6 : (chunk*4+4)*6] }
-	if !slices.Equal(last(now, 0), last(changed, 0)) {
-		t.Error("copy 0 remembers what was before its episode started")
-	}
-	if slices.Equal(last(now, 2), last(changed, 2)) {
-		t.Error("copy 1 does not remember the beginning of its episode")
-	}
-}
-
 func TestGRUCellFollowsItsFormula(t *testing.T) {
 	// One unit, so that everything is a number: compare with the formula in float64.
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 1, Obs: []int{3}, Act: envs.ActSpec{Choices: 2}}

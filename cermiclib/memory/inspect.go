@@ -16,12 +16,12 @@ const inspectRows = 32
 
 // Inspect reads the detector, the queue and the attention of the last graph layer.
 func (m *graphMemory) Inspect(x *rl.Rollout) ([]results.Graph, error) {
-	m.queue = m.newQueue(len(m.queue.lanes))
+	m.queue = newQueue(len(m.queue.lanes), m.obs, m.Queue+2)
 	if err := m.Watch(x); err != nil {
 		return nil, err
 	}
 	out := make([]results.Graph, x.Rows())
-	err := detected(m.detector, x, nil, func(row int, probability []float32) {
+	err := detected(m.detector, x, func(row int, probability []float32) {
 		p := make([]float64, m.agents)
 		for j, v := range probability {
 			if j != row%x.N {

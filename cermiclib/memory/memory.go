@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package memory holds the intention models of the other agents (paper: Section 3.2, Appendices A and C): what turns the
-// observations of one agent into the context feature f_n that calibrates the exploitation losses.
+// Package memory holds the intention models of the other agents (paper: Section 3.2, Appendices A and C): what turns
+// the observations of one agent into the context feature f_n that calibrates the exploitation losses.
 //
-// A memory is a config of its own, so that `-set explore.memory=mlp` chooses one and `-set explore.memory.d_f=128` changes
-// it. Read memory.go for the contract, encoder.go for the part that all share, then the model of interest.
+// A memory is a config of its own, so that `-set explore.memory=mlp` chooses one and `-set explore.memory.d_f=128`
+// changes it. Read memory.go for the contract, encoder.go for the part that all share, then the model of interest.
 package memory
 
 import (
@@ -17,22 +17,23 @@ import (
 	"cermic/envs/conf"
 )
 
-// Memory is an intention model in a running experiment. It trains inside the graph of the module that owns it: the module
-// draws agent steps, Gather feeds what the model needs to know about them, Context turns that into features.
+// Memory is an intention model in a running experiment. It trains inside the graph of the module that owns it: the
+// module draws agent steps, Gather feeds what the model needs to know about them, Context turns that into features.
 type Memory interface {
 	// Shape tells the width of the features and how agent steps must be drawn.
 	Shape() Shape
 	// Inputs declares what Gather feeds for a minibatch of b agent steps, b a multiple of Shape().Chunk.
 	Inputs(b int) []nn.Input
-	// Gather feeds the inputs of p from index first on. Agent steps are rows of x; with Chunk > 1 each run of Chunk entries is
-	// one agent of one environment at consecutive steps.
+	// Gather feeds the inputs of p from index first on. Agent steps are rows of x; with Chunk > 1 each run of Chunk
+	// entries is one agent of one environment at consecutive steps.
 	Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32)
-	// Context builds the features from the nodes of Inputs, with its variables below sc. It works in the dtype of its inputs.
+	// Context builds the features from the nodes of Inputs, with its variables below sc. It works in the dtype of its
+	// inputs.
 	Context(sc *model.Scope, in []*graph.Node) Context
 }
 
-// Watcher is implemented by memories that must see a rollout batch in time order before it is trained on: to carry a hidden
-// state or to note detections. The owner calls it once for each rollout, before the first Gather.
+// Watcher is implemented by memories that must see a rollout batch in time order before it is trained on: to carry a
+// hidden state or to note detections. The owner calls it once for each rollout, before the first Gather.
 type Watcher interface {
 	Watch(x *rl.Rollout) error
 }
@@ -40,10 +41,8 @@ type Watcher interface {
 // Detecting is implemented by memories that tell which other agents are in sight.
 type Detecting interface {
 	Watcher
-	// Detected returns [T,E,N] of the rollout last watched: bit j is set where an agent step detects agent j.
-	Detected() []uint64
-	// Inspect returns the graph of every agent step of x, a rollout batch that begins with an episode. What the memory carried from
-	// the rollout batch before is lost.
+	// Inspect returns the graph of every agent step of x, a rollout batch that begins with an episode. What the
+	// memory carried from the rollout batch before is lost.
 	Inspect(x *rl.Rollout) ([]results.Graph, error)
 }
 
@@ -73,17 +72,6 @@ type Config interface {
 	// Validate returns one sentence about the first impossible setting.
 	Validate() error
 	Build(b *nn.Build) (Memory, error)
-}
-
-// Chunked is a Config whose memory is trained on several steps at once, and has the same weights with chunks of single steps.
-type Chunked interface{ OneStep() Config }
-
-// OneStep is a memory with c's weights whose chunks are single steps.
-func OneStep(c Config) Config {
-	if chunked, ok := c.(Chunked); ok {
-		return chunked.OneStep()
-	}
-	return c
 }
 
 // Register makes a memory known by its Kind.

@@ -45,11 +45,3 @@ func TestMLPKnowsTheStepBefore(t *testing.T) {
 		t.Error("two agents with different observations have equal features")
 	}
 }
-
-func TestImpossibleSizesAreRefused(t *testing.T) {
-	for _, c := range []Config{MLP{Hidden: 1, Width: 1}, MLP{Embed: 1, Width: 1}, MLP{Embed: 1, Hidden: 1, Width: -1}} {
-		if c.Validate() == nil {
-			t.Errorf("%+v is accepted", c)
-		}
-	}
-}

@@ -11,18 +11,18 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// graphObjective is what a graph memory learns before there is a policy: first the detector and the edge encoder with the observation's
-// encoder below both, then, detector and that encoder frozen, the node and the edge encoder.
+// graphObjective is what a graph memory learns before there is a policy: first the detector and the edge encoder with
+// the observation's encoder below both, then, detector and that encoder frozen, the node and the edge encoder.
 //
 // paper:app:pretraining_details_v3  detector: Σ BCE; nodes: Σ_{j≠k} p_{k→j}·‖P·z_{k→j} - s_j‖²; edges: ‖P·f_kj - (Δx, Δy)‖²
 //
-// Reading: nodes and edges are wider than what they shall predict, so each gets a linear head P, which is dropped afterwards
-// (D12). p counts from the detector's threshold on. Edges are trained for the observer's own relations to peers within sight,
-// the only ones whose far end it can see: over all pairs, those out of sight make up most of the loss and pull every prediction
-// to their mean.
+// Reading: nodes and edges are wider than what they shall predict, so each gets a linear head P, which is dropped
+// afterwards (D12). p counts from the detector's threshold on. Edges are trained for the observer's own relations to
+// peers within sight, the only ones whose far end it can see: over all pairs, those out of sight make up most of the
+// loss and pull every prediction to their mean.
 //
-// Deviation: the encoder learns from positions as well as from presence. One that has learnt presence alone is frozen with little
-// in it that a position could be read from.
+// Deviation: the encoder learns from positions as well as from presence. One that has learnt presence alone is frozen
+// with little in it that a position could be read from.
 type graphObjective struct {
 	m *graphMemory
 	x *play
@@ -91,18 +91,15 @@ func (l *graphObjective) outputs(sc *model.Scope, in []*Node) outcome {
 	return outcome{probability, offset, []*Node{Add(presence, learning), Add(nodeLoss, edgeLoss)}}
 }
 
-// offsetLoss is the squared error [B] of relative positions [2,N,B] of peers in sight; in are the inputs that every objective has.
+// offsetLoss is the squared error [B] of relative positions [2,N,B] of peers in sight; in are the inputs that every
+// objective has.
 func offsetLoss(offset *Node, in []*Node) *Node {
 	sight := Mul(Transpose(in[inLabel], 0, 1), OneMinus(in[inOwn]))
 	return ReduceSum(Mul(ReduceSum(Square(Sub(offset, in[inOffset])), 0), sight), 0)
 }
 
-// targets are s_j [N·B,D] of every agent, of what the input for targets [N,B,·] holds.
-func (x *play) targets(store *model.Store, in *Node, width int) *Node {
-	d := in.Shape().Dimensions
-	in = Reshape(in, d[0]*d[1], d[2])
-	if x.truth != nil {
-		return in
-	}
-	return nn.Encode(store.Scope("/pretrain/target"), x.Spec, in, width, true)
+// targets are s_j [N·B,D] of every agent: random encodings of the observations [N,B,I].
+func (x *play) targets(store *model.Store, obs *Node, width int) *Node {
+	obs = Reshape(obs, -1, x.Spec.InLen())
+	return nn.Encode(store.Scope("/pretrain/target"), x.Spec, obs, width, true)
 }

@@ -9,13 +9,14 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// headsObjective is what a memory without detector, nodes and edges learns before there is a policy: linear heads on f predict, of
-// every peer in sight, s_j and where it is; they are dropped afterwards.
+// headsObjective is what a memory without detector, nodes and edges learns before there is a policy: linear heads on
+// f predict, of every peer in sight, s_j and where it is; they are dropped afterwards.
 //
 //	Σ_{j≠k} y_kj·( ‖P_j·f - s_j‖²/D + ‖E_j·f - (Δx, Δy)‖² )
 //
-// Reading: the appendix pre-trains the graph alone. Weights are the true presence y, since there is no detector to ask; s_j counts
-// by its mean over components, since its D numbers would drown the two of a position in the one f that both are read from.
+// Reading: the appendix pre-trains the graph alone. Weights are the true presence y, since there is no detector to
+// ask; s_j counts by its mean over components, since its D numbers would drown the two of a position in the one f
+// that both are read from.
 type headsObjective struct {
 	m     Memory
 	x     *play

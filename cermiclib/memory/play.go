@@ -13,28 +13,17 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// play is what random play showed, with the simulator's labels.
-type play struct {
-	*rl.Rollout
-	truth []float32 // [T,E,N,3] as envs.Tracker writes it; nil unless node targets are made of it
-	kinds int       // number of types in truth
-}
+// play is a rollout of random actions with the simulator's labels.
+type play struct{ *rl.Rollout }
 
-// playRandomly draws actions uniformly among those allowed for about the given number of frames; target is Pretraining's.
-func playRandomly(env envs.Env, frames int, seed uint64, target string) (*play, error) {
+// playRandomly draws actions uniformly among the allowed ones for about the given number of frames.
+func playRandomly(env envs.Env, frames int, seed uint64) (*play, error) {
 	s := env.Spec()
-	tracker, tracked := env.(envs.Tracker)
-	if target == TargetState && !tracked {
-		return nil, fmt.Errorf("%s does not tell its simulator's state: leave node_target=%s out", s.Name, target)
-	}
 	if err := rl.Fits(s, frames/s.NumEnvs, 0); err != nil {
 		return nil, err
 	}
 	x := &play{Rollout: rl.NewRollout(s, frames/s.NumEnvs, 0)}
 	x.KeepLabels()
-	if target == TargetState {
-		x.truth = make([]float32, 3*x.Rows())
-	}
 	out, act, r := envs.NewStep(s), envs.NewActions(s), rng.New(seed, "pretrain play")
 	done := slices.Repeat([]uint8{1}, s.NumEnvs)
 	env.Reset(nil, out)
@@ -44,9 +33,6 @@ func playRandomly(env envs.Env, frames int, seed uint64, target string) (*play, 
 		}
 		x.Observe(t, out)
 		copy(x.IsFirst[t*x.E:], done)
-		if x.truth != nil {
-			tracker.Track(x.truth[3*t*x.E*x.N : 3*(t+1)*x.E*x.N])
-		}
 		randomActions(s, out, act, r)
 		env.Step(act, out)
 		for c := range done {
@@ -55,9 +41,6 @@ func playRandomly(env envs.Env, frames int, seed uint64, target string) (*play, 
 		if slices.Max(done) != 0 {
 			env.Reset(done, out)
 		}
-	}
-	for row := range len(x.truth) / 3 {
-		x.kinds = max(x.kinds, 1+int(x.truth[3*row+2]))
 	}
 	return x, nil
 }
@@ -76,8 +59,9 @@ func randomActions(s *envs.Spec, out *envs.Step, act *envs.Actions, r *rng.Rand)
 	}
 }
 
-// split lists the first agent steps of samples of chunk consecutive ones: those to train on and those held out, which end in the last
-// tenth of the play, or are the last ones of it if none does. Samples in which the agent is dead throughout are in neither.
+// split lists the first agent steps of samples of chunk consecutive ones: those to train on and those held out, which
+// end in the last tenth of the play, or are the last ones of it if none does. Samples in which the agent is dead
+// throughout are in neither.
 func (x *play) split(chunk int) (train, held []int32) {
 	agents := x.E * x.N
 	from := min(x.Rows()/10*9, (x.T/chunk*chunk-1)*agents)
@@ -98,38 +82,18 @@ func (x *play) split(chunk int) (train, held []int32) {
 	return train, held
 }
 
-// stateLen is the length of what state writes.
-func (x *play) stateLen() int { return 4 + x.kinds }
-
-// state writes place and velocity of an agent, the way since the step before, and its type as a one-hot vector into dst.
-func (x *play) state(dst []float32, row int) {
-	now, before := x.truth[3*row:3*row+3], row-x.E*x.N
-	if x.IsFirst[row/x.N] != 0 {
-		before = row
-	}
-	clear(dst)
-	copy(dst, now[:2])
-	for axis := range 2 {
-		dst[2+axis] = now[axis] - x.truth[3*before+axis]
-	}
-	dst[4+int(now[2])] = 1
-}
-
 // Inputs that every pre-training graph has, in this order, B agent steps each.
 const (
 	inOwn    = iota // [N,B] one-hot of the observer
-	inLabel         // [B,N] whom it perceives
-	inTarget        // [N,B,·] what node targets are made of: what the other agents see, or their state
-	inOffset        // [2,N,B] where they are, relative to the observer
+	inLabel         // [B,N] 1 for agents in sight
+	inTarget        // [N,B,I] observations of the other agents, of which node targets are encodings
+	inOffset        // [2,N,B] their positions relative to the observer
 )
 
 // inputs declares them for b agent steps.
 func (x *play) inputs(b int) []nn.Input {
-	width := x.Spec.InLen()
-	if x.truth != nil {
-		width = x.stateLen()
-	}
-	return []nn.Input{nn.F32("own", x.N, b), nn.F32("labels", b, x.N), nn.F32("targets", x.N, b, width), nn.F32("offsets", 2, x.N, b)}
+	return []nn.Input{nn.F32("own", x.N, b), nn.F32("labels", b, x.N), nn.F32("targets", x.N, b, x.Spec.InLen()),
+		nn.F32("offsets", 2, x.N, b)}
 }
 
 // feed writes them for agent steps; the first is input first of p.
@@ -149,13 +113,10 @@ func (x *play) feed(p *nn.Program, first int, rows []int32) {
 		}
 	})
 	p.Feed(first+inTarget, func(dst []float32) {
-		width, write := x.Spec.InLen(), x.Gather
-		if x.truth != nil {
-			width, write = x.stateLen(), x.state
-		}
+		width := x.Spec.InLen()
 		for k, row := range rows {
 			for j := range n {
-				write(dst[(j*b+k)*width:(j*b+k+1)*width], int(row)/n*n+j)
+				x.Gather(dst[(j*b+k)*width:(j*b+k+1)*width], int(row)/n*n+j)
 			}
 		}
 	})

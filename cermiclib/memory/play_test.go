@@ -20,7 +20,7 @@ func (lost) Close()           {}
 
 // What such an environment shows means nothing: a mask of nothing allowed would be drawn from for ever.
 func TestPlayEndsWhereNoEpisodeCanBeStarted(t *testing.T) {
-	if _, err := playRandomly(lost{newScatter(false)}, 40, 1, ""); !errors.Is(err, errLost) {
+	if _, err := playRandomly(lost{newScatter(false)}, 40, 1); !errors.Is(err, errLost) {
 		t.Errorf("error %v, want %v", err, errLost)
 	}
 }

@@ -13,35 +13,26 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/envs"
-	"cermic/envs/conf"
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 )
 
-// Pretraining trains a memory on random play, before any policy exists. What it learns there depends on its kind: objective_graph.go
-// and objective_heads.go. Common to all are the play, the targets and the loop.
+// Pretraining trains a memory on random play, before any policy exists. What it learns there depends on its kind:
+// objective_graph.go and objective_heads.go. Common to all are the play, the targets and the loop.
 //
-// Reading: s_j, what nodes are to tell of agent j, is a random encoding of what j itself sees; the text asks for its state, too, and
-// node_target selects (D12).
+// Reading: s_j, the target of node j, is a random encoding of agent j's own observation (D12).
 type Pretraining struct {
 	Frames  int     // of random play, summed over environments; a tenth of them is held out
 	Epochs  int     // at most; two epochs without progress on the held-out part end a stage
 	Batch   int     // agent steps
 	LR      float64 // of Adam
 	Seed    uint64
-	Target  string                                      // s_j: TargetEncoder or TargetState
 	Peers   bool                                        // the memory reads channels of peers, as with peer_channels
 	Watch   func(stage string, epoch int, loss float64) // held-out loss after every epoch; may be nil
 	Backend nn.Backend
 }
-
-// What node targets are (node_target).
-const (
-	TargetEncoder = ""          // a random encoding of what the agent sees
-	TargetState   = "sim_state" // its place, its velocity and its type, as the simulator has them; see envs.Tracker
-)
 
 // DefaultPretraining returns 100,000 frames, 20 epochs, minibatches of 512 and a step size of 1e-3.
 func DefaultPretraining(b nn.Backend) Pretraining {
@@ -55,9 +46,6 @@ func (p Pretraining) validate(s *envs.Spec) error {
 	}
 	if least := 20 * s.NumEnvs; p.Frames < least {
 		return fmt.Errorf("pre-training: frames is %d, want %d or more, 20 steps of each of the %d parallel environments of %s", p.Frames, least, s.NumEnvs, s.Name)
-	}
-	if p.Target != TargetEncoder && p.Target != TargetState {
-		return fmt.Errorf("pre-training: node_target is %q%s, or nothing at all", p.Target, conf.Near(p.Target, []string{TargetState}))
 	}
 	if len(s.Groups) > 0 {
 		return fmt.Errorf("pre-training on %s: its groups have a memory each, of their own observations, and an experiment names weights for one", s.Name)
@@ -98,7 +86,7 @@ func (p Pretraining) prepare(c Config, env envs.Env, b *nn.Build) (*pretrainer, 
 	if err != nil {
 		return nil, err
 	}
-	play, err := playRandomly(env, p.Frames, p.Seed, p.Target)
+	play, err := playRandomly(env, p.Frames, p.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -124,16 +112,16 @@ func (p Pretraining) prepare(c Config, env envs.Env, b *nn.Build) (*pretrainer, 
 
 // playLearner is a Config whose memory can learn on random play.
 type playLearner interface {
-	// bare is the config without pre-trained weights, or one sentence that says why such a memory cannot be pre-trained.
-	bare() (Config, error)
-	// objective builds the memory and what it learns on x.
+	// bare is the config without pre-trained weights.
+	bare() Config
+	// objective builds the memory with its loss on x.
 	objective(b *nn.Build, x *play) (objective, error)
 }
 
-// Bare is c without pre-trained weights, as it is pre-trained itself; a memory that cannot be is refused with one sentence.
+// Bare is c without pre-trained weights, as it is pre-trained itself. It refuses kinds of memory that cannot be.
 func Bare(c Config) (Config, error) {
 	if p, ok := c.(playLearner); ok {
-		return p.bare()
+		return p.bare(), nil
 	}
 	return nil, fmt.Errorf("memory %s cannot be pre-trained: choose graph, gru or mlp", c.Kind())
 }
@@ -276,8 +264,8 @@ func (s *pretrainer) train(ctx context.Context, i int) error {
 	return putBack(s.build.Store, kept)
 }
 
-// forget sets the optimiser back to its start: each stage has another loss and trains other variables, for which the moments and the
-// number of steps of the stage before would be wrong.
+// forget sets the optimiser back to its start: each stage has another loss and trains other variables, for which the
+// moments and the number of steps of the stage before would be wrong.
 func (s *pretrainer) forget() error {
 	for _, v := range nn.Variables(s.build.Store, preScope+"/adam") {
 		if err := v.SetValue(tensors.FromShape(v.Shape())); err != nil {
@@ -287,7 +275,8 @@ func (s *pretrainer) forget() error {
 	return nil
 }
 
-// each runs the evaluation graph over the samples held out; visit gets the agent steps of a minibatch, of which the last count only fills up.
+// each runs the evaluation graph over the samples held out; visit gets the agent steps of a minibatch, of which the
+// last count only fills up.
 func (s *pretrainer) each(visit func(rows []int32)) error {
 	if err := s.watch(); err != nil {
 		return err
@@ -327,7 +316,7 @@ func (s *pretrainer) quality() (Quality, error) {
 	p, offset := make([]float32, s.Batch*n), make([]float32, 2*s.Batch*n)
 	var scores []float64
 	var labels []bool
-	var seen errorSum
+	var want, got [2][]float64 // relative positions of visible pairs
 	err := s.each(func(rows []int32) {
 		if s.detects > 0 {
 			s.evaluate.Read(0, p)
@@ -341,12 +330,14 @@ func (s *pretrainer) quality() (Quality, error) {
 				present := s.play.Visible[int(row)*n+j] != 0
 				scores, labels = append(scores, float64(p[k*n+j])), append(labels, present)
 				for axis := 0; axis < 2 && present; axis++ {
-					seen.add(axis, float64(s.play.RelPos[(int(row)*n+j)*2+axis]), float64(offset[(axis*n+j)*s.Batch+k]))
+					want[axis] = append(want[axis], float64(s.play.RelPos[(int(row)*n+j)*2+axis]))
+					got[axis] = append(got[axis], float64(offset[(axis*n+j)*s.Batch+k]))
 				}
 			}
 		}
 	})
-	q := Quality{AUC: math.NaN(), Present: seen.count / max(float64(len(labels)), 1), RMSE: seen.rmse(), Spread: seen.spread()}
+	q := Quality{AUC: math.NaN(), Present: float64(len(want[0])) / float64(max(len(labels), 1))}
+	q.RMSE, q.Spread = positionErrors(want, got)
 	if s.detects > 0 {
 		q.AUC = areaUnderCurve(scores, labels)
 	}

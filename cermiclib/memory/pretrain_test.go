@@ -73,14 +73,6 @@ func (e *scatter) Step(_ *envs.Actions, out *envs.Step) {
 	}
 }
 
-// Track tells of every agent that it is where its number says, twice as far along y, and that the odd ones are of a type of their own.
-func (e *scatter) Track(dst []float32) {
-	for row := range len(dst) / 3 {
-		i := float32(row % 3)
-		dst[3*row], dst[3*row+1], dst[3*row+2] = i, 2*i, float32(row%3%2)
-	}
-}
-
 func pureGo(t *testing.T) nn.Backend {
 	t.Helper()
 	b, err := nn.OpenConfig(nn.Sequential)
@@ -158,7 +150,7 @@ func TestStagesDoNotShareTheOptimisersState(t *testing.T) {
 	}
 }
 
-func TestAreaUnderCurveByHand(t *testing.T) {
+func TestQualityByHand(t *testing.T) {
 	for _, c := range []struct {
 		scores []float64
 		labels []bool
@@ -176,20 +168,13 @@ func TestAreaUnderCurveByHand(t *testing.T) {
 	if got := areaUnderCurve([]float64{1, 2}, []bool{true, true}); !math.IsNaN(got) {
 		t.Errorf("without a negative the area is %g, want NaN", got)
 	}
-}
-
-func TestErrorsOfPositionsByHand(t *testing.T) {
-	var e errorSum
-	for _, pair := range [][2][2]float64{{{1, 0}, {1, 2}}, {{-1, 0}, {-1, 0}}} { // wanted, predicted
-		for axis := range 2 {
-			e.add(axis, pair[0][axis], pair[1][axis])
-		}
+	// Positions (1, 0) and (-1, 0), predicted at distances 2 and 0: both are 1 from their mean.
+	rmse, spread := positionErrors([2][]float64{{1, -1}, {0, 0}}, [2][]float64{{1, -1}, {2, 0}})
+	if rmse != math.Sqrt2 || spread != 1 {
+		t.Errorf("the error of positions is %g and their spread %g, want √2 and 1", rmse, spread)
 	}
-	if got := e.rmse(); got != math.Sqrt(2) { // distances 2 and 0
-		t.Errorf("rmse is %g, want √2", got)
-	}
-	if got := e.spread(); got != 1 { // both are 1 from their mean
-		t.Errorf("spread is %g, want 1", got)
+	if rmse, spread = positionErrors([2][]float64{}, [2][]float64{}); !math.IsNaN(rmse) || !math.IsNaN(spread) {
+		t.Errorf("without positions the error is %g and the spread %g, want NaN", rmse, spread)
 	}
 }
 
@@ -248,53 +233,18 @@ func TestSamplesAreWholeChunksAndTheLastAreHeldOut(t *testing.T) {
 	}
 }
 
-func TestNodeTargetsAreWhatTheSimulatorKnows(t *testing.T) {
-	env := newScatter(false)
-	x, err := playRandomly(env, 40, 1, TargetState)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x.T != 4 || x.kinds != 2 {
-		t.Fatalf("%d steps and %d types, want 4 and 2", x.T, x.kinds)
-	}
-	got := make([]float32, x.stateLen())
-	x.truth[3*32], x.truth[3*32+1] = 5, 7 // agent 2 of environment 0 has moved to (5, 7) by the second step
-	for row, want := range map[int][]float32{2: {2, 4, 0, 0, 1, 0}, 32: {5, 7, 3, 3, 1, 0}, 31: {1, 2, 0, 0, 0, 1}} {
-		if x.state(got, row); !slices.Equal(got, want) {
-			t.Errorf("agent step %d: %v, want %v", row, got, want)
-		}
-	}
-	x.IsFirst[1*x.E] = 1
-	if x.state(got, 32); got[2] != 0 || got[3] != 0 {
-		t.Errorf("an agent is %v at the first step of an episode, want no velocity", got)
-	}
-	type untracked struct{ envs.Env }
-	if _, err := playRandomly(untracked{env}, 40, 1, TargetState); err == nil {
-		t.Error("a task that tells nothing of its simulator is accepted")
-	}
-}
-
 func TestPretrainingRefusesWhatItCannotDo(t *testing.T) {
-	gated := withoutDetector[1].(GRU)
-	gated.Gated = true
-	for name, p := range map[string]Pretraining{"target": {Frames: 400, Epochs: 1, Batch: 60, Target: "simstate"}, "batch": {Frames: 400, Epochs: 1, Batch: 4},
-		"number of frames": {Frames: 200, Epochs: 1, Batch: 512}} {
+	for name, p := range map[string]Pretraining{
+		"batch": {Frames: 400, Epochs: 1, Batch: 4}, "number of frames": {Frames: 200, Epochs: 1, Batch: 512},
+	} {
 		p.Backend = pureGo(t)
 		if _, _, err := p.Run(t.Context(), withoutDetector[1], newScatter(false)); err == nil {
 			t.Errorf("an impossible %s is accepted", name)
 		}
 	}
-	types := DefaultGraph()
-	types.Slots = SlotsType
-	if _, err := Bare(types); err == nil || !strings.Contains(err.Error(), "det_slots") {
-		t.Errorf("a detector of types is answered with %v", err)
-	}
-	if _, err := Bare(gated); err == nil || !strings.Contains(err.Error(), "gru_gated") {
-		t.Errorf("a gated GRU is answered with %v", err)
-	}
 	const name = "0123456789abcdef"
 	for _, start := range []Start{{PretrainDetector, name}, {PretrainFull, ""}, {"", name}, {"none", ""}} {
-		for _, c := range []Config{MLP{1, 1, 1, start}, GRU{1, 1, 1, 1, false, start}, GRU{1, 1, 1, 1, true, Start{PretrainFull, name}}} {
+		for _, c := range []Config{MLP{1, 1, 1, start}, GRU{1, 1, 1, 1, start}} {
 			if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), "memory "+c.Kind()+": ") || !strings.Contains(err.Error(), "pretrain is") {
 				t.Errorf("%+v is answered with %v", c, err)
 			}
@@ -360,23 +310,6 @@ func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
 				t.Errorf("%s, %s: %s is trainable: %v", c.Kind(), x.kind, v.Path(), v.Trainable)
 			}
 		}
-	}
-}
-
-func TestEqualPretrainingsHaveOneNameAndOthersAnother(t *testing.T) {
-	p := DefaultPretraining(pureGo(t))
-	p.Frames, p.Epochs, p.Batch = 200, 1, 60
-	names := map[string]bool{}
-	for _, target := range []string{TargetEncoder, TargetEncoder, TargetState} {
-		p.Target = target
-		w, _, err := p.Run(t.Context(), withoutDetector[0], newScatter(false))
-		if err != nil {
-			t.Fatal(err)
-		}
-		names[w.ID] = true
-	}
-	if len(names) != 2 {
-		t.Errorf("two equal pre-trainings and one with another node_target have %d names, want 2", len(names))
 	}
 }
 

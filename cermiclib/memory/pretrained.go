@@ -37,7 +37,8 @@ var (
 	mlpParts   = []string{"encoder", "feature"}
 )
 
-// Start says what a memory without a detector starts with: pre-trained weights, which the module trains on, or random ones.
+// Start says what a memory without a detector starts with: pre-trained weights, which the module trains on, or random
+// ones.
 type Start struct {
 	Pretrain string `json:"pretrain,omitzero" oneof:",full" help:"parts with pre-trained weights; empty: none, full: the whole memory"`
 	Weights  string `json:"pretrained,omitzero" help:"name of the pre-trained weights, as printed by pretrain"`
@@ -122,8 +123,8 @@ func (p *Pretrained) Save(folder string) (string, error) {
 	return path, results.CreateFile(path, p.data)
 }
 
-// loadFor reads weights that Save wrote, for a memory of that kind; it refuses a file whose bytes are not those that id is the
-// hash of.
+// loadFor reads weights that Save wrote, for a memory of that kind; it refuses a file whose bytes are not those that
+// id is the hash of.
 func loadFor(kind, folder, id string) (*Pretrained, error) {
 	data, err := results.ReadFile(PretrainedPath(folder, id), 16<<30)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -5,7 +5,10 @@ package memory
 import (
 	"fmt"
 	"math"
-	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Quality says how good pre-training got on held-out play.
@@ -16,8 +19,8 @@ type Quality struct {
 	Spread  float64 // the same for the best constant prediction
 }
 
-// Limits from which on nothing was found. Chance is not the line to draw: where peers start, and what they push, leave traces in
-// observations that hold nothing else about them.
+// Limits from which on nothing was found. Chance is not the line to draw: where peers start, and what they push,
+// leave traces in observations that hold nothing else about them.
 const (
 	blindAUC  = 0.75
 	blindRMSE = 0.9 // of the spread; where there is no detector
@@ -52,63 +55,22 @@ func (q Quality) String() string {
 	return text
 }
 
-// errorSum adds up squared errors of 2-D predictions, and what the best constant would have.
-type errorSum struct {
-	count, squared float64 // of pairs
-	sum, square    [2]float64
-}
-
-func (e *errorSum) add(axis int, want, got float64) {
-	e.count += 0.5
-	e.squared += (want - got) * (want - got)
-	e.sum[axis] += want
-	e.square[axis] += want * want
-}
-
-// rmse is the root of the mean squared distance, NaN without any.
-func (e *errorSum) rmse() float64 { return math.Sqrt(e.squared / e.count) }
-
-// spread is the rmse of predicting the mean.
-func (e *errorSum) spread() float64 {
-	total := 0.0
+// positionErrors are the root mean squared distance of predicted 2-D positions, by axis, and that of predicting the
+// mean; NaN without positions.
+func positionErrors(want, got [2][]float64) (rmse, spread float64) {
+	squared, variance := 0.0, 0.0
 	for axis := range 2 {
-		mean := e.sum[axis] / e.count
-		total += e.square[axis]/e.count - mean*mean
+		distance := floats.Distance(want[axis], got[axis], 2)
+		squared += distance * distance
+		variance += stat.PopVariance(want[axis], nil)
 	}
-	return math.Sqrt(total)
+	return math.Sqrt(squared / float64(len(want[0]))), math.Sqrt(variance)
 }
 
-// areaUnderCurve is the chance that a positive scores higher than a negative, ties counting half (Mann and Whitney); NaN
-// if there are no two to compare.
+// areaUnderCurve is the probability that a positive scores higher than a negative, ties counting half; NaN without
+// both. It sorts its arguments.
 func areaUnderCurve(scores []float64, labels []bool) float64 {
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] < scores[b]:
-			return -1
-		case scores[a] > scores[b]:
-			return 1
-		}
-		return 0
-	})
-	rankSum, positives := 0.0, 0.0
-	for from := 0; from < len(order); {
-		to := from
-		for to < len(order) && scores[order[to]] == scores[order[from]] {
-			to++
-		}
-		rank := float64(from+to+1) / 2 // mean rank of the tied, counted from 1
-		for _, i := range order[from:to] {
-			if labels[i] {
-				rankSum += rank
-				positives++
-			}
-		}
-		from = to
-	}
-	negatives := float64(len(order)) - positives
-	return (rankSum - positives*(positives+1)/2) / (positives * negatives)
+	stat.SortWeightedLabeled(scores, labels, nil)
+	hits, falseAlarms, _ := stat.ROC(nil, scores, labels, nil)
+	return integrate.Trapezoidal(falseAlarms, hits)
 }

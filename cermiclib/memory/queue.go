@@ -5,6 +5,7 @@ package memory
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"cermic/cermiclib/rl"
 )
@@ -16,41 +17,31 @@ type moment struct {
 	first bool   // the first graph of an episode
 }
 
-// queue keeps, for every observer (a lane: environment and agent), the moments at which its graph advanced. It is filled once for
-// each rollout; what a later one still needs is copied out of it.
+// queue keeps, for every observer (a lane: environment and agent), the moments at which its graph advanced. It is
+// filled once for each rollout; what a later one still needs is copied out of it.
 //
 // paper:app:memory_update  the graph advances to G_{n+1} only when another agent is detected
 //
-// Reading: an episode starts with G_0 of its first observation, which holds the observer alone unless someone is detected
-// there; G_0 counts as f_{n-1} of G_1 but a moment without detections is no entry of the attention's history.
+// Reading: an episode starts with G_0 of its first observation, which holds the observer alone unless someone is
+// detected there; G_0 counts as f_{n-1} of G_1 but a moment without detections is no entry of the attention's
+// history.
 type queue struct {
 	obs        int        // I
 	keep       int        // moments that a row can refer to: the present one, the one before, and the history of that
 	lanes      [][]moment // [E·N] of the rollout last watched
 	number     []int32    // [T·E·N] index of the moment in force at each agent step in its lane
 	past, next past       // of the rollout last watched, and for the one after it
-
-	width    int       // D, length of the embedding kept beside each observation; 0 for none
-	embedded []float32 // [T,E,N,D] of the rollout to watch
 }
 
 // past holds the last moments of every lane with their observations.
 type past struct {
 	moments [][]moment // [E·N], at = -1-k for observation k
 	obs     []float32  // [E·N,keep,I]
-	embed   []float32  // [E·N,keep,D]
 }
 
 func newQueue(rows, obs, keep int) *queue {
-	make1 := func() past { return past{moments: make([][]moment, rows), obs: make([]float32, rows*keep*obs)} }
-	return &queue{obs: obs, keep: keep, lanes: make([][]moment, rows), past: make1(), next: make1()}
-}
-
-// embedding makes a new queue keep an embedding of the given width beside each observation.
-func (q *queue) embedding(width int) *queue {
-	q.width = width
-	q.past.embed, q.next.embed = make([]float32, len(q.lanes)*q.keep*width), make([]float32, len(q.lanes)*q.keep*width)
-	return q
+	empty := func() past { return past{moments: make([][]moment, rows), obs: make([]float32, rows*keep*obs)} }
+	return &queue{obs: obs, keep: keep, lanes: make([][]moment, rows), past: empty(), next: empty()}
 }
 
 // watch walks x in time order; seen [T,E,N] has bit j set where an agent step detects agent j.
@@ -88,38 +79,25 @@ func (q *queue) carry(x *rl.Rollout, lane int) {
 	for k := len(list) - 1; k >= 0 && len(kept) < q.keep; k-- {
 		m := list[k]
 		at := (lane*q.keep + len(kept)) * q.obs
-		q.look(q.next.obs[at:at+q.obs], x, lane, m)
-		at = (lane*q.keep + len(kept)) * q.width
-		copy(q.next.embed[at:at+q.width], q.embeddingAt(lane, m))
+		q.observe(q.next.obs[at:at+q.obs], x, lane, m)
 		m.at = int32(-1 - len(kept))
 		kept = append(kept, m)
 		if m.first {
 			break
 		}
 	}
-	for i, j := 0, len(kept)-1; i < j; i, j = i+1, j-1 { // oldest first
-		kept[i], kept[j] = kept[j], kept[i]
-	}
+	slices.Reverse(kept) // oldest first
 	q.next.moments[lane] = kept
 }
 
-// look writes what the observer saw at m into dst [I].
-func (q *queue) look(dst []float32, x *rl.Rollout, lane int, m moment) {
+// observe writes the observer's observation at m into dst [I].
+func (q *queue) observe(dst []float32, x *rl.Rollout, lane int, m moment) {
 	if m.at >= 0 {
 		x.Gather(dst, int(m.at))
 		return
 	}
 	at := (lane*q.keep + int(-1-m.at)) * q.obs
 	copy(dst, q.past.obs[at:at+q.obs])
-}
-
-// embeddingAt is what the observer's observation at m was embedded as when it was made [D].
-func (q *queue) embeddingAt(lane int, m moment) []float32 {
-	from, at := q.embedded, int(m.at)
-	if m.at < 0 {
-		from, at = q.past.embed, lane*q.keep+int(-1-m.at)
-	}
-	return from[at*q.width : (at+1)*q.width]
 }
 
 // behind calls visit for moment i of a lane (age 0) and for up to count-1 before it in the episode.
@@ -152,7 +130,6 @@ func (q *queue) save() []byte {
 			dst = append(binary.LittleEndian.AppendUint64(dst, m.seen), first, byte(-1-m.at))
 		}
 		dst = appendFloats(dst, q.next.obs[lane*q.keep*q.obs:(lane+1)*q.keep*q.obs])
-		dst = appendFloats(dst, q.next.embed[lane*q.keep*q.width:(lane+1)*q.keep*q.width])
 	}
 	return dst
 }
@@ -160,11 +137,11 @@ func (q *queue) save() []byte {
 // load continues from what save returned.
 func (q *queue) load(src []byte) error {
 	const size = 10 // bytes of a moment
-	bad := fmt.Errorf("memory graph: the saved queue does not fit %d observers with %d moments of %d numbers: mem_history and its sizes stay as they were",
+	bad := fmt.Errorf("memory graph: the saved queue does not fit %d observers with %d moments of %d numbers: its sizes stay as they were",
 		len(q.lanes), q.keep, q.obs)
-	floats, embedded := q.keep*q.obs, q.keep*q.width
+	floats := q.keep * q.obs
 	for lane := range q.next.moments {
-		if len(src) < 1 || int(src[0]) > q.keep || len(src) < 1+size*int(src[0])+4*(floats+embedded) {
+		if len(src) < 1 || int(src[0]) > q.keep || len(src) < 1+size*int(src[0])+4*floats {
 			return bad
 		}
 		list := make([]moment, src[0])
@@ -178,7 +155,6 @@ func (q *queue) load(src []byte) error {
 		}
 		q.next.moments[lane] = list
 		src = readFloats(q.next.obs[lane*floats:(lane+1)*floats], src)
-		src = readFloats(q.next.embed[lane*embedded:(lane+1)*embedded], src)
 	}
 	if len(src) != 0 {
 		return bad

@@ -29,7 +29,7 @@ func oneEnv() *envs.Spec {
 // observation is what the observer saw at m [I].
 func (q *queue) observation(x *rl.Rollout, lane int, m moment) []float32 {
 	dst := make([]float32, q.obs)
-	q.look(dst, x, lane, m)
+	q.observe(dst, x, lane, m)
 	return dst
 }
 

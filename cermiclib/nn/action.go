@@ -10,7 +10,8 @@ import (
 	"cermic/envs"
 )
 
-// Scale of the squashed Gaussian: torchrl's biased_softplus_1.0, which is 1 where the network's output is 0, and its floor.
+// Scale of the squashed Gaussian: torchrl's biased_softplus_1.0, which is 1 where the network's output is 0, and its
+// floor.
 const (
 	scaleFloor = 0.01
 	scaleMin   = 1e-4
@@ -18,8 +19,8 @@ const (
 
 var scaleBias = math.Log(math.Exp(1-scaleFloor) - 1) // 0.5255
 
-// ActionOutputs is how many numbers a network returns for the action distribution of one agent: K logits, or D means and D
-// scales.
+// ActionOutputs is how many numbers a network returns for the action distribution of one agent: K logits, or D means
+// and D scales.
 func ActionOutputs(a *envs.ActSpec) int {
 	if a.Choices > 0 {
 		return a.Choices
@@ -33,7 +34,8 @@ func Gaussian(y *Node) (mean, scale *Node) {
 	return half[0], MaxScalar(AddScalar(Softplus(AddScalar(half[1], scaleBias)), scaleFloor), scaleMin)
 }
 
-// LogProbGaussian is the log-density [...] of the squashed action whose raw value is u [..., D], in physical units, summed over D:
+// LogProbGaussian is the log-density [...] of the squashed action whose raw value is u [..., D], in physical units,
+// summed over D:
 //
 //	log π(a) = Σ_d [ log N(u_d; μ_d, σ_d) − log h_d − 2(log 2 − u_d − softplus(−2u_d)) ]
 func LogProbGaussian(u, mean, scale *Node, a *envs.ActSpec) *Node {
@@ -47,8 +49,8 @@ func LogProbGaussian(u, mean, scale *Node, a *envs.ActSpec) *Node {
 	return AddScalar(ReduceSum(each, -1), -logHalf)
 }
 
-// LogProbCategorical is the masked log-softmax of logits [..., K], whole and at choice [...]; mask [..., K] holds 1 for allowed
-// choices.
+// LogProbCategorical is the masked log-softmax of logits [..., K], whole and at choice [...]; mask [..., K] holds 1
+// for allowed choices.
 func LogProbCategorical(logits, mask, choice *Node) (logp, all *Node) {
 	logits = Where(GreaterThan(mask, ZerosLike(mask)), logits, FillScalar(logits.Graph(), logits.Shape(), -1e9))
 	all = LogSoftmax(logits, -1)

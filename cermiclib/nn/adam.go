@@ -24,8 +24,9 @@ const (
 	adamBeta2 = 0.999
 )
 
-// Minimize takes one step down the gradient of loss in the trainable variables below sc and returns the gradient's global
-// norm before clipping. Moments and step counter are variables below sc/adam. Each variable must appear under one optimiser only.
+// Minimize takes one step down the gradient of loss in the trainable variables below sc and returns the gradient's
+// global norm before clipping. Moments and step counter are variables below sc/adam. Each variable must appear under
+// one optimiser only.
 func (a Adam) Minimize(sc *model.Scope, loss *Node) (norm *Node) {
 	g := loss.Graph()
 	var vars []*model.Variable

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nn is the only place that knows how graphs are run: the choice of backend, weights made on the host,
-// the layers we own, and compiled graphs with persistent inputs. Graph code panics on misuse, as GoMLX does; NewProgram is the
-// one place that turns such a panic into an error.
+// Package nn is the only place that knows how graphs are run: the choice of backend, weights made on the host, the
+// layers we own, and compiled graphs with persistent inputs. Graph code panics on misuse, as GoMLX does; NewProgram
+// is the one place that turns such a panic into an error.
 package nn
 
 import (
@@ -19,11 +19,13 @@ import (
 	"cermic/cermiclib/nn/xlacache"
 )
 
-// goConfig keeps independent matrix products from deadlocking the worker pool of the Go backend, and is its fastest mode.
+// goConfig keeps independent matrix products from deadlocking the worker pool of the Go backend, and is its fastest
+// mode.
 const goConfig = "go:parallelism=-1"
 
-// Sequential configures the Go backend to run the operations of a graph one after another. The values are the same. In graphs as small as those of
-// tests, to start operations side by side takes longer than they do; in those of the default sizes it does not.
+// Sequential configures the Go backend to run the operations of a graph one after another. The values are the same.
+// In graphs as small as those of tests, to start operations side by side takes longer than they do; in those of the
+// default sizes it does not.
 const Sequential = goConfig + ",ops_sequential"
 
 // opened is the backend of this process: plugins can be loaded once only.
@@ -51,8 +53,8 @@ var opened = sync.OnceValues(func() (Backend, error) {
 	return b, err
 })
 
-// Slower is what training without XLA costs, as measured with MAPPO on Balance (dense reward, budget smoke) on two cores: the median of three
-// trainings each, 6,670 and 1,140 frames a second.
+// Slower is what training without XLA costs, as measured with MAPPO on Balance (dense reward, budget smoke) on two
+// cores: the median of three trainings each, 6,670 and 1,140 frames a second.
 const Slower = "5.8 times slower than XLA for MAPPO on Balance"
 
 // PluginVariable names folders with PJRT plugins that are taken before any other.
@@ -67,8 +69,8 @@ const (
 	cpu  = "cpu"
 )
 
-// resolve turns the short names into configurations: go, xla (what Open would choose), xla:cuda and xla:cpu (the installed plugin of that
-// kind), the last two also with options, as in xla:cuda,tf32.
+// resolve turns the short names into configurations: go, xla (what Open would choose), xla:cuda and xla:cpu (the
+// installed plugin of that kind), the last two also with options, as in xla:cuda,tf32.
 func resolve(config string) string {
 	if config == "go" {
 		return goConfig
@@ -93,11 +95,12 @@ type Backend struct {
 	Updates int    // gradient steps in one launch of a Loop; below 2: one
 }
 
-// Open returns the backend of this process: GOMLX_BACKEND if it is set, else an XLA plugin that is installed (GPU before CPU),
-// else the pure Go backend with a Note. The first call decides.
+// Open returns the backend of this process: GOMLX_BACKEND if it is set, else an XLA plugin that is installed (GPU
+// before CPU), else the pure Go backend with a Note. The first call decides.
 func Open() (Backend, error) { return opened() }
 
-// OpenPure opens GoMLX's backend in pure Go whatever else is installed: it compiles in no time, for graphs that need not run.
+// OpenPure opens GoMLX's backend in pure Go whatever else is installed: it compiles in no time, for graphs that need
+// not run.
 func OpenPure() (Backend, error) { return open(goConfig) }
 
 // OpenConfig opens a further backend by its short name or GoMLX's configuration string, for tests that compare two.
@@ -110,9 +113,6 @@ func open(config string) (b Backend, err error) {
 		}
 	}()
 	path, _, _ := strings.Cut(strings.TrimPrefix(config, "xla:"), ",")
-	if real, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(path, "/proc/self/fd/") {
-		path = real
-	}
 	switch name := label(config); {
 	case strings.HasPrefix(name, "xla:"+cuda):
 		helpCUDA(path)
@@ -134,7 +134,8 @@ func open(config string) (b Backend, err error) {
 // KeptGraphs is the environment variable that says where compiled graphs are kept: a folder, or "off".
 const KeptGraphs = "CERMIC_XLA_CACHE"
 
-// keepCompiled lets the plug-in at path load what it has compiled in an earlier process. Where that is not possible it compiles.
+// keepCompiled lets the plug-in at path load what it has compiled in an earlier process. Where that is not possible
+// it compiles.
 func keepCompiled(path string) {
 	dir := os.Getenv(KeptGraphs)
 	if dir == "off" {
@@ -150,8 +151,8 @@ func keepCompiled(path string) {
 	_ = xlacache.Install(path, dir) // without it every process compiles anew, which is slower and nothing else
 }
 
-// Quietly drops what f prints with package fmt. GoMLX announces options and downloads on the standard output, where tables and
-// progress belong.
+// Quietly drops what f prints with package fmt. GoMLX announces options and downloads on the standard output, where
+// tables and progress belong.
 func Quietly(f func()) {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {

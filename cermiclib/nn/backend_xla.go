@@ -5,7 +5,6 @@
 package nn
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,8 +15,8 @@ import (
 	"github.com/gomlx/go-xla/compute/xla" // XLA through PJRT plugins
 )
 
-// A plugin is installed by `reproduce setup` or by hand, never behind the user's back. The environment variable for that is
-// read before this program could set it.
+// A plugin is installed by `reproduce setup` or by hand, never behind the user's back. The environment variable for
+// that is read before this program could set it.
 func init() { xla.EnableAutoInstall(false) }
 
 // pluginGlobs are where a plugin of each kind lies below one of the folders of sites.
@@ -38,10 +37,11 @@ func plugins() []string {
 	return append(found, installed(cpu, "")...)
 }
 
-// installed lists backend configurations, with options, for the XLA plugins of a kind: first those in the folders of
-// PJRT_PLUGIN_LIBRARY_PATH, by which somebody prefers a build of another origin, then those in .venv of the working directory or of one
-// above it and in an active virtual environment. A plugin is named by its absolute path, which also keeps go-xla from searching and from
-// downloading; it would not find the one for CUDA by its name.
+// installed lists backend configurations, with options, for the XLA plugins of a kind: first the plugins in the
+// folders of PJRT_PLUGIN_LIBRARY_PATH, then the ones in .venv of the working directory or of a folder above it, and
+// in an active virtual environment. A plugin is named by its absolute path, which keeps go-xla from searching and
+// from downloading; it would not find the one for CUDA by its name. GoMLX cuts configurations at commas, so that no
+// folder may have one in its name.
 func installed(kind, options string) []string {
 	var found []string
 	for _, dir := range filepath.SplitList(os.Getenv(PluginVariable)) {
@@ -50,7 +50,7 @@ func installed(kind, options string) []string {
 			if err != nil {
 				continue
 			}
-			if c := config(uncut(f), options); !slices.Contains(found, c) && exists(f) {
+			if c := config(f, options); !slices.Contains(found, c) && exists(f) {
 				found = append(found, c)
 			}
 		}
@@ -60,32 +60,11 @@ func installed(kind, options string) []string {
 		for _, root := range roots {
 			files, _ := fs.Glob(os.DirFS(root), glob) // whose folder may have brackets in its name
 			for _, f := range files {
-				found = append(found, config(uncut(filepath.Join(root, f)), options))
+				found = append(found, config(filepath.Join(root, f), options))
 			}
 		}
 	}
 	return found
-}
-
-// folders are those that uncut keeps open.
-var folders sync.Map
-
-// uncut is a name of the file at path without commas, at which GoMLX cuts configurations: it goes by an open file of its
-// folder.
-func uncut(path string) string {
-	dir, name := filepath.Split(path)
-	if !strings.Contains(dir, ",") {
-		return path
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return path
-	}
-	if kept, known := folders.LoadOrStore(dir, f); known {
-		f.Close()
-		f = kept.(*os.File)
-	}
-	return fmt.Sprintf("/proc/self/fd/%d/%s", f.Fd(), name)
 }
 
 func exists(path string) bool {
@@ -93,8 +72,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// sites are the folders that a plugin may lie below: of each virtual environment its Python packages, which come first, and lib, where
-// setup puts go-xla's build.
+// sites are the folders that a plugin may lie below: of each virtual environment its Python packages, which come
+// first, and lib, where setup puts go-xla's build.
 func sites() (roots []string) {
 	environment := func(dir string) {
 		found, _ := fs.Glob(os.DirFS(dir), "lib/python3*/site-packages")
@@ -121,8 +100,8 @@ func sites() (roots []string) {
 	return roots
 }
 
-// config names a plugin by path. TF32, which shortens the factors of matrix products to ten bits, is off unless options ask for it: results
-// on a GPU are then comparable with a CPU's.
+// config names a plugin by path. TF32, which shortens the factors of matrix products to ten bits, is off unless
+// options ask for it: results on a GPU are then comparable with a CPU's.
 func config(path, options string) string {
 	c := "xla:" + path + options
 	if strings.Contains(filepath.Base(path), cuda) && !strings.Contains(options, "tf32") {

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// signs are the files by which an NVIDIA GPU shows: its devices, its driver's list, and the device of Windows' subsystem for Linux.
+// signs are the files by which an NVIDIA GPU shows: its devices, its driver's list, and the device of Windows'
+// subsystem for Linux.
 var signs = []string{"/dev/nvidia[0-9]*", "/proc/driver/nvidia/gpus/*", "/dev/dxg"}
 
 // HasGPU says whether this machine has an NVIDIA GPU, by its files or else by the word of its driver's tool.
@@ -31,10 +32,10 @@ func gpuUnder(root string) bool {
 	return err == nil && strings.HasPrefix(string(out), "GPU ")
 }
 
-// helpCUDA sets what the plug-in for CUDA at path reads before it is loaded. Graphs are to compute the same bits every time, so that records can
-// be trained again; without a search for the fastest product, which chooses by the clock, they also compile in a sixth of the time. The programs
-// that XLA compiles with it finds where Python's packages put them beside the plug-in; go-xla looks for them elsewhere and would warn of
-// installations that work.
+// helpCUDA sets what the plug-in for CUDA at path reads before it is loaded. Graphs are to compute the same bits
+// every time, so that records can be trained again; without a search for the fastest product, which chooses by the
+// clock, they also compile in a sixth of the time. The programs that XLA compiles with it finds where Python's
+// packages put them beside the plug-in; go-xla looks for them elsewhere and would warn of installations that work.
 func helpCUDA(path string) {
 	if os.Getenv("GOPJRT_CUDA_CHECKS") == "" {
 		os.Setenv("GOPJRT_CUDA_CHECKS", "0")

@@ -42,9 +42,9 @@ func (c GRU) Step(drive, h *Node) *Node {
 	return Add(candidate, Mul(update, Sub(h, candidate)))
 }
 
-// Unroll runs the layer over x [L,B,I] from h [B,F] and returns the states after every step [L,B,F]. keep [L,B,1] is 0 where an
-// episode starts: the state before that step is forgotten. The inputs' share of all steps is one product; only the recurrent
-// one is unrolled, since GoMLX has no loop with a gradient.
+// Unroll runs the layer over x [L,B,I] from h [B,F] and returns the states after every step [L,B,F]. keep [L,B,1] is
+// 0 where an episode starts: the state before that step is forgotten. The inputs' share of all steps is one product;
+// only the recurrent one is unrolled, since GoMLX has no loop with a gradient.
 func (c GRU) Unroll(x, keep, h *Node) *Node {
 	d := x.Shape().Dimensions
 	drive := Reshape(c.Drive(Reshape(x, d[0]*d[1], d[2])), d[0], d[1], 3*c.width)

@@ -13,8 +13,8 @@ type Activation func(x *Node) *Node
 // LeakyReLU is max(x, 0.2·x), the slope of the Dynamic Bottleneck networks.
 func LeakyReLU(x *Node) *Node { return Max(x, MulScalar(x, 0.2)) }
 
-// ReLU is max(x, 0) with gradient 0 at 0, as a product with a mask: several times quicker than Max on the pure Go backend,
-// equal on XLA.
+// ReLU is max(x, 0) with gradient 0 at 0, as a product with a mask: several times quicker than Max on the pure Go
+// backend, equal on XLA.
 func ReLU(x *Node) *Node {
 	return Mul(x, StopGradient(ConvertDType(GreaterThan(x, ZerosLike(x)), x.DType())))
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Loop is a Program that takes gradient steps. Where Backend.Updates is above 1, as on a GPU, one launch runs that many:
-// it uploads their minibatches together, and the host waits once. On XLA's CPU backend the variables are equal in every
-// bit to those after single steps, and the scalars to within rounding.
+// Loop is a Program that takes gradient steps. Where Backend.Updates is above 1, as on a GPU, one launch runs that
+// many: it uploads their minibatches together, and the host waits once. On XLA's CPU backend the variables are equal
+// in every bit to those after single steps, and the scalars to within rounding.
 type Loop struct {
 	*Program
 	uploaded []bool // [inputs] whether the table of each input is on the device; nil for single steps

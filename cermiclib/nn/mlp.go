@@ -7,12 +7,12 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// MLP maps x [B, in] to [B, out] through hidden layers with act after each; the output is linear. Weights are [out, in] and
-// start as torch's do.
+// MLP maps x [B, in] to [B, out] through hidden layers with act after each; the output is linear. Weights are [out,
+// in] and start as torch's do.
 //
-// Inside, activations are feature-major, [features, B]: the weight gradient then contracts over the contiguous axis of both
-// factors, which XLA's CPU matrix product does 1.5 times quicker than over the outermost one. Only the narrow input
-// and output are transposed.
+// Inside, activations are feature-major, [features, B]: the weight gradient then contracts over the contiguous axis
+// of both factors, which XLA's CPU matrix product does 1.5 times quicker than over the outermost one. Only the narrow
+// input and output are transposed.
 func MLP(sc *model.Scope, x *Node, hidden []int, act Activation, out int) *Node {
 	x.AssertRank(2)
 	x = Transpose(x, 0, 1)

@@ -8,9 +8,9 @@ import (
 	"cermic/envs/rng"
 )
 
-// Orthogonal draws weights whose rows or columns, whichever are fewer, are orthogonal to each other and of length gain (Saxe et al.
-// 2014; torch's orthogonal_). The last two dimensions are those of one matrix; dimensions before them count matrices, which are
-// drawn independently of each other.
+// Orthogonal draws weights whose rows or columns, whichever are fewer, are orthogonal to each other and of length
+// gain (Saxe et al. 2014; torch's orthogonal_). The last two dimensions are those of one matrix; dimensions before
+// them count matrices, which are drawn independently of each other.
 func Orthogonal(gain float64) Init {
 	return func(r *rng.Rand, dst []float32, dims []int) {
 		rows, cols := dims[len(dims)-2], dims[len(dims)-1]
@@ -29,8 +29,8 @@ func Orthogonal(gain float64) Init {
 	}
 }
 
-// orthonormal draws count vectors [count][length], count ≤ length, uniformly among all orthonormal ones: normal vectors, each without its
-// projections on those before it (Gram and Schmidt).
+// orthonormal draws count vectors [count][length], count ≤ length, uniformly among all orthonormal ones: normal
+// vectors, each without its projections on those before it (Gram and Schmidt).
 func orthonormal(r *rng.Rand, count, length int) [][]float64 {
 	out := make([][]float64, count)
 	for i := range out {

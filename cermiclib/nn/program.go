@@ -44,9 +44,9 @@ func Named(inputs []Input, nodes []*graph.Node) map[string]*graph.Node {
 	return named
 }
 
-// Program is one compiled computation of fixed shapes over the variables of a store. Its inputs are persistent and refilled
-// in place, so that running it neither allocates on the host nor compiles a second time. Not safe for concurrent use; a Program
-// that changes variables must not overlap with any other Program of the store.
+// Program is one compiled computation of fixed shapes over the variables of a store. Its inputs are persistent and
+// refilled in place, so that running it neither allocates on the host nor compiles a second time. Not safe for
+// concurrent use; a Program that changes variables must not overlap with any other Program of the store.
 type Program struct {
 	name   string
 	inputs []Input
@@ -61,8 +61,9 @@ type Program struct {
 // graphFunc builds a graph: it maps a scope at the store's root and the inputs to the outputs.
 type graphFunc = func(sc *model.Scope, in []*graph.Node) []*graph.Node
 
-// NewProgram compiles fn, which gets a scope at the store's root and the inputs in the declared order and returns the outputs.
-// Variables whose value fn sets are updated by every Run. An error names the graph and what went wrong, shapes included.
+// NewProgram compiles fn, which gets a scope at the store's root and the inputs in the declared order and returns the
+// outputs. Variables whose value fn sets are updated by every Run. An error names the graph and what went wrong,
+// shapes included.
 func NewProgram(b *Build, name string, inputs []Input, fn graphFunc) (*Program, error) {
 	g := &Program{name: name, inputs: inputs, slots: 1}
 	declared := make([]shapes.Shape, len(inputs))
@@ -90,11 +91,7 @@ func NewProgram(b *Build, name string, inputs []Input, fn graphFunc) (*Program, 
 // compile builds fn for inputs of the declared shapes.
 func compile(backend compute.Backend, store *model.Store, name string, declared []shapes.Shape, fn graphFunc) (
 	*model.Exec, error) {
-	exec, err := model.NewExec(backend, store, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		stores.Store(in[0].Graph(), store)
-		defer stores.Delete(in[0].Graph())
-		return fn(sc, in)
-	})
+	exec, err := model.NewExec(backend, store, fn)
 	if err != nil {
 		return nil, err
 	}

@@ -31,16 +31,17 @@ func ObsFeatures(s *envs.Spec) int {
 	return obsWidth + s.Scalars
 }
 
-// ReadObs is the first part of every network that reads observations in [...,I], I = Spec.InLen(): vectors pass unchanged, cells go
-// through the convolutional network of the paper's table and become features [...,F], the observed numbers last. Numbers behind
-// the observation, an agent's one-hot say, pass too. Its variables lie below sc's own scope "see".
+// ReadObs is the first part of every network that reads observations in [...,I], I = Spec.InLen(): vectors pass
+// unchanged, cells go through the convolutional network of the paper's table and become features [...,F], the
+// observed numbers last. Numbers behind the observation, an agent's one-hot say, pass too. Its variables lie below
+// sc's own scope "see".
 //
-// The picture of an observation is made of tiles of 8 by 8 pixels, and the first convolution has kernel and stride 8. So it
-// has one result for each kind of tile: it is one product with the table of all tiles, and the cells pick their rows. This is the
-// same as a convolution over the pixels, at a thousandth of the cost; Spec.Painted asks for that.
+// The picture of an observation is made of tiles of 8 by 8 pixels, and the first convolution has kernel and stride 8.
+// So it has one result for each kind of tile: it is one product with the table of all tiles, and the cells pick their
+// rows. This is the same as a convolution over the pixels, at a thousandth of the cost.
 //
-// Reading: the paper gives only the number of convolutions. Kernels 8, 3, 3 without padding end at the same grids, 7 by 7 for 88
-// by 88 pixels and 1 by 1 for 40 by 40, as the usual 8, 4, 3 with strides 4, 2, 1.
+// Reading: the paper gives only the number of convolutions. Kernels 8, 3, 3 without padding end at the same grids, 7
+// by 7 for 88 by 88 pixels and 1 by 1 for 40 by 40, as the usual 8, 4, 3 with strides 4, 2, 1.
 func ReadObs(sc *model.Scope, s *envs.Spec, in *Node) *Node {
 	if s.CellLen() == 0 {
 		return in
@@ -67,30 +68,8 @@ func ReadTiles(sc *model.Scope, s *envs.Spec, in *Node) (numbers []*Node, tiles 
 	}
 
 	first, number := sc.At("see").At("conv_0"), Reshape(ConvertDType(part(x, x+cells), dtypes.Int32), -1, 1)
-	if s.Painted {
-		return numbers, Reshape(LeakyReLU(convPixels(first, paint(s, pictures(in, s), number))), -1, cells, pictureChannels)
-	}
 	table := LeakyReLU(Linear(first, pictures(in, s), pictureChannels))
 	return numbers, Reshape(Gather(table, number), -1, cells, pictureChannels)
-}
-
-// paint makes pictures [B,8H,8W,3] of cells [B·H·W,1], given the table of what each can show.
-func paint(s *envs.Spec, table, number *Node) *Node {
-	const side = envs.CellPixels
-	h, w := s.Obs[0], s.Obs[1]
-	tiles := Reshape(Gather(table, number), -1, h, w, side, side, 3)
-	return Reshape(TransposeAllAxes(tiles, 0, 1, 3, 2, 4, 5), -1, side*h, side*w, 3)
-}
-
-// convPixels is the first convolution as it is written down: kernel 8, stride 8, over pictures [B,8H,8W,3], with the variables of
-// the Linear that it stands for.
-func convPixels(sc *model.Scope, x *Node) *Node {
-	const side = envs.CellPixels
-	in := side * side * 3
-	w := Weight(sc, x, "weights", FanIn(in), in, pictureChannels)
-	b := Weight(sc, x, "bias", FanIn(in), pictureChannels)
-	y := Convolve(x, Reshape(w, side, side, 3, pictureChannels)).Strides(side).NoPadding().Done()
-	return Add(y, ExpandLeftToRank(b, 4))
 }
 
 // pictures is the table of all pictures that a cell can show, one in a row, in [0, 1]: [V,192].
@@ -112,8 +91,9 @@ func readGrid(sc *model.Scope, x *Node) *Node {
 	return LeakyReLU(Linear(sc.At("dense"), Reshape(x, x.Shape().Dimensions[0], -1), obsWidth))
 }
 
-// conv3 is a convolution with kernel 3 and without padding, x [B,H,W,C] to [B,H-2,W-2,out], as one matrix product over the
-// shifted grids side by side: several times quicker than the general one on XLA's CPU, a thousand times on the Go backend.
+// conv3 is a convolution with kernel 3 and without padding, x [B,H,W,C] to [B,H-2,W-2,out], as one matrix product
+// over the shifted grids side by side: several times quicker than the general one on XLA's CPU, a thousand times on
+// the Go backend.
 func conv3(sc *model.Scope, x *Node, out int) *Node {
 	d := x.Shape().Dimensions
 	b, h, w, c := d[0], d[1]-2, d[2]-2, d[3]

@@ -110,44 +110,6 @@ func TestCellsAreSeenAsThePixelsThatTheyStandFor(t *testing.T) {
 	}
 }
 
-// The setting that paints: features and gradients of the first weights are those of the table of tiles.
-func TestPaintedCellsAreSeenAsTheTableShowsThem(t *testing.T) {
-	const rows = 3
-	var features, gradients [2][]float32
-	for k := range 2 {
-		b, s := goBuild(t, 5), tiledSpec()
-		s.Painted = k == 1
-		view := tiledView(s, rows, 0)
-		p, err := NewProgram(b, "see", []Input{F32("in", rows, s.InLen())}, func(sc *model.Scope, in []*Node) []*Node {
-			y := ReadObs(sc, s, in[0])
-			w := Weight(sc.At("see").At("conv_0"), y, "weights", AllZero, 8*8*3, pictureChannels)
-			return []*Node{y, Gradient(ReduceAllSum(Square(y)), w)[0]}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.Feed(0, func(dst []float32) { copy(dst, view) })
-		if err := p.Run(); err != nil {
-			t.Fatal(err)
-		}
-		features[k], gradients[k] = make([]float32, rows*(256+2)), make([]float32, 8*8*3*pictureChannels)
-		p.Read(0, features[k])
-		p.Read(1, gradients[k])
-	}
-	for name, pair := range map[string][2][]float32{"feature": features, "gradient": gradients} {
-		largest := 0.0
-		for i := range pair[0] {
-			largest = max(largest, math.Abs(float64(pair[0][i])))
-		}
-		for i := range pair[0] {
-			// sums of hundreds of float32 in another order
-			if d := math.Abs(float64(pair[0][i] - pair[1][i])); !(d <= 1e-5*largest) || largest == 0 {
-				t.Fatalf("%s %d is %g from the table, %g from pixels", name, i, pair[0][i], pair[1][i])
-			}
-		}
-	}
-}
-
 func TestVectorsAreSeenAsTheyAre(t *testing.T) {
 	b, s := goBuild(t, 5), &envs.Spec{Obs: []int{4}}
 	_, err := NewProgram(b, "see", []Input{F32("in", 2, 3, 4)}, func(sc *model.Scope, in []*Node) []*Node {

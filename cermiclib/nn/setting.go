@@ -4,7 +4,6 @@ package nn
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -12,28 +11,25 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// settingsScope is where the values of settings lie. Its sign keeps them out of what Variables lists: they are in no checkpoint, since the
-// experiment says what they are.
+// settingsScope holds the values of settings. Its sign keeps them out of the list of Variables, and so out of
+// checkpoints: the experiment has them.
 const settingsScope = "/#settings"
 
-// stores are those of the graphs that NewProgram is building, by *Graph.
-var stores sync.Map
-
-// Setting is the value of an experiment's setting as a scalar like x, for use in x's graph. In a graph that NewProgram builds it is a variable that
-// nothing changes, so that a run with another value needs no graph compiled anew; elsewhere it is a constant. A name has one value in
-// a store.
+// Setting is the value of an experiment's setting as a scalar like x, for use in x's graph. In a graph with a store
+// it is a variable that nothing changes, so that a run with another value needs no graph compiled anew; elsewhere it
+// is a constant. A name has one value in a store.
 func Setting(x *Node, name string, value float64) *Node {
-	store, ok := stores.Load(x.Graph())
-	if !ok {
+	store := model.GetStore(x)
+	if store == nil {
 		return ConstAs(x, value)
 	}
 	path := model.JoinPath(settingsScope, name)
 	if x.DType() != dtypes.Float32 {
 		path = model.JoinPath(path, x.DType().String())
 	}
-	kept := store.(*model.Store).GetVariable(path)
+	kept := store.GetVariable(path)
 	if kept == nil {
-		kept = store.(*model.Store).VariableWithValue(path, scalar(x.DType(), value)).SetTrainable(false)
+		kept = store.VariableWithValue(path, scalar(x.DType(), value)).SetTrainable(false)
 	} else if had := kept.MustValue().Value(); had != scalar(x.DType(), value).Value() {
 		panic(fmt.Errorf("nn: setting %s is %v and %g in one store", name, had, value))
 	}

@@ -24,7 +24,6 @@ type Build struct {
 	Store   *model.Store // made by NewStore
 	Seed    uint64       // of the run; streams are named by (Seed, purpose, index)
 	Files   string       // folder of the results store, for weights that an experiment names; empty: none
-	Context int          // F, numbers that an explorer gives each actor beside its observation; 0: none
 
 	programs []*Program
 	parts    []*Build // made by For
@@ -38,8 +37,8 @@ func (b *Build) For(spec *envs.Spec) *Build {
 	return &part
 }
 
-// Close releases the compiled graphs and the variables, which lie on the device: the garbage collector sees only how little
-// of them is in Go's memory. Nothing that was built can be used any more.
+// Close releases the compiled graphs and the variables, which lie on the device: the garbage collector sees only how
+// little of them is in Go's memory. Nothing that was built can be used any more.
 func (b *Build) Close() {
 	for _, part := range append(b.parts, b) {
 		for _, p := range part.programs {

@@ -16,39 +16,42 @@ import (
 	"cermic/envs/conf"
 )
 
-// CPM is the Cournot policy model (Li et al. 2024): an agent first predicts the policy vector p_j of each peer, then acts on its
-// observation and these predictions, as a firm in a duopoly answers the output that it expects of the other:
+// CPM is the Cournot policy model (Li et al. 2024): an agent first predicts the policy vector p_j of each peer, then
+// acts on its observation and these predictions, as a firm in a duopoly answers the output that it expects of the
+// other:
 //
 //	π_i(a | o_i, sg[p̂_{-i}]),   p̂_j = decode_j( m(o_i) + ξ_j(p_j^{t-1}) ⊙ g(o_i) )
 //
-// a variational auto-encoder in which a peer's last policy takes the place of the noise. p is the distribution over choices, or
-// mean and log-scale of a Gaussian. No gradient passes from acting to predicting: the predictor is trained after each update of
-// the learner, on what its peers would do now (Cournot's adjustment).
+// a variational auto-encoder in which a peer's last policy takes the place of the noise. p is the distribution over
+// choices, or mean and log-scale of a Gaussian. No gradient passes from acting to predicting: the predictor is
+// trained after each update of the learner, on what its peers would do now (Cournot's adjustment).
 //
-// Agents act on a slowly following copy of the predictor. Firms that answer last round's outputs at once overshoot one another,
-// and with more than three of them the swings grow (Theocharis 1960); those that adjust their expectations little by little
-// settle. So it is here: what is predicted shifts the policy, and the shifted policy what is predicted, faster than the learner
-// mends it. After every rollout batch of F frames the copy goes a share of the way,
+// Agents act on a slowly following copy of the predictor. Firms that answer last round's outputs at once overshoot
+// one another, and with more than three of them the swings grow (Theocharis 1960); those that adjust their
+// expectations little by little settle. So it is here: what is predicted shifts the policy, and the shifted policy
+// what is predicted, faster than the learner mends it. After every rollout batch of F frames the copy goes a share of
+// the way,
 //
 //	τ = 1 − exp(−F/lag)
 //
-// so that it is cpm_lag_frames behind, however many gradient steps a rollout batch has; a budget lets every run lag by the same share
-// of itself. On the dense Navigation of 600,000 frames, no lag and one of 40,000 frames each lost a policy that had learned the task in
-// one of two seeds, 200,000 in none.
+// so that it is cpm_lag_frames behind, however many gradient steps a rollout batch has; a budget lets every run lag
+// by the same share of itself. On the dense Navigation of 600,000 frames, no lag and one of 40,000 frames each lost a
+// policy that had learned the task in one of two seeds, 200,000 in none.
 //
-// Sources: the abstract and the description of the authors' code for StarCraft; their article was not at hand. Reconstructed: the
-// vector of continuous policies, its bounds and its loss, soft labels, one network for all pairs, and the following copy. Deviation: the
-// authors hand each agent its peers' true last policies when it acts, which is communication; here it goes on from
-// its own last prediction (cpm_peer_input). Peers' masks are not known to it either, so p̂ may hold what a peer cannot do.
+// Sources: the abstract and the description of the authors' code for StarCraft; their article was not at hand.
+// Reconstructed: the vector of continuous policies, its bounds and its loss, soft labels, one network for all pairs,
+// and the following copy. Deviation: the authors hand each agent its peers' true last policies when it acts, which is
+// communication; here it goes on from its own last prediction (cpm_peer_input). Peers' masks are not known to it
+// either, so p̂ may hold what a peer cannot do.
 type CPM struct {
 	Core      Config  `json:"core" help:"policy network: mlp or gru"`
 	PeerInput string  `json:"cpm_peer_input" oneof:"self_pred,true_prev" help:"input about a peer; self_pred: the agent's prediction, true_prev: the peer's last policy"`
 	Label     string  `json:"cpm_label" oneof:"soft,argmax" help:"target of the peer predictor; soft: action distributions, argmax: likeliest actions"`
 	Share     bool    `json:"cpm_share_predictor" help:"one predictor network for all pairs of agents; else one per pair, as the authors"`
-	Hidden    int     `json:"cpm_hidden" range:"1..8192" size:"width" help:"width of the hidden layers; the authors: 128"`
-	Latent    int     `json:"cpm_latent" range:"1..8192" size:"width" help:"length of the codes m, ξ and g; the authors: 20"`
+	Hidden    int     `json:"cpm_hidden" range:"1..8192" help:"width of the hidden layers; the authors: 128"`
+	Latent    int     `json:"cpm_latent" range:"1..8192" help:"length of the codes m, ξ and g; the authors: 20"`
 	Epochs    int     `json:"cpm_pred_epochs" range:"1..10000" help:"epochs of the predictor over a rollout batch"`
-	Minibatch int     `json:"cpm_pred_minibatch" range:"1..100000000" size:"rows" help:"frames of a gradient step of the predictor"`
+	Minibatch int     `json:"cpm_pred_minibatch" range:"1..100000000" help:"frames of a gradient step of the predictor"`
 	LR        float64 `json:"cpm_pred_lr" range:"(0..)" help:"Adam's step size for the predictor; the authors: 0.01"`
 	Clip      float64 `json:"cpm_pred_clip" range:"(0..)" help:"largest global norm of the predictor's gradient; the authors: 5"`
 	Lag       int     `json:"cpm_lag_frames" range:"0..1000000000000" help:"lag in frames of the predictor used for acting; the authors: 0"`
@@ -70,7 +73,8 @@ var _ Config = CPM{}
 
 func init() { Register(DefaultCPM()) }
 
-// DefaultCPM has the authors' sizes, with one network for all pairs and without communication. It lags by a third of the paper's frames.
+// DefaultCPM has the authors' sizes, with one network for all pairs and without communication. It lags by a third of
+// the paper's frames.
 func DefaultCPM() CPM {
 	return CPM{
 		Core: DefaultMLP(), PeerInput: SelfPred, Label: SoftLabel, Share: true, Hidden: 128, Latent: 20, Epochs: 3, Minibatch: 600,
@@ -125,9 +129,6 @@ func (c CPM) Build(b *nn.Build) (Policy, error) {
 	}
 	if b.Spec.Agents < 2 {
 		return nil, fmt.Errorf("policy cpm predicts peers, %s has a single agent: choose another policy", b.Spec.Name)
-	}
-	if err := refuseContext(b, c); err != nil {
-		return nil, err
 	}
 	core, err := c.Core.Build(b)
 	if err != nil {

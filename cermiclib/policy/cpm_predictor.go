@@ -9,8 +9,8 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// predictorScope holds the predictor's variables, those in training and the copy that agents act on. It lies beside the acting
-// network and not below it, where the learner's optimiser would take it for its own.
+// predictorScope holds the predictor's variables, those in training and the copy that agents act on. It lies beside
+// the acting network and not below it, where the learner's optimiser would take it for its own.
 const (
 	predictorScope = "cpm"
 	trainedScope   = "online"
@@ -30,8 +30,8 @@ func (p *cpm) foresee(sc *model.Scope, obs, last *Node) *Node {
 	return Reshape(StopGradient(p.bounded(raw)), d[0], d[1], p.peersLen())
 }
 
-// seen is what the predictor reads of obs [B,N,I]: [B,N,F]. It sees cells through the eyes of the acting network, at sc, which it
-// does not train.
+// seen is what the predictor reads of obs [B,N,I]: [B,N,F]. It sees cells through the eyes of the acting network, at
+// sc, which it does not train.
 func (p *cpm) seen(sc *model.Scope, obs *Node) *Node {
 	if p.spec.CellLen() == 0 {
 		return obs
@@ -58,13 +58,22 @@ func (p *cpm) predict(sc *model.Scope, obs, last *Node) *Node {
 	return p.fromPairs(two("decoder", z, p.vector), obs)
 }
 
-// observers arranges obs [B,N,F] as [G,R,·]: with a network for each pair, an agent is a group; with one for all, there is one group
-// and the agent's one-hot beside what it sees.
+// observers arranges obs [B,N,F] as [G,R,·]: with a network for each pair, an agent is a group; with one for all,
+// there is one group and the agent's one-hot beside what it sees.
 func (p *cpm) observers(obs *Node) *Node {
 	if p.Share {
-		return InsertAxes(rows(OneHotID.append(obs)), 0)
+		return InsertAxes(rows(withIndex(obs)), 0)
 	}
 	return Transpose(obs, 0, 1)
+}
+
+// withIndex appends each agent's one-hot index: obs [...,N,O] to [...,N,O+N].
+func withIndex(obs *Node) *Node {
+	d := obs.Shape().Clone().Dimensions
+	n := d[len(d)-2]
+	d[len(d)-1] = n
+	who := BroadcastToDims(ExpandLeftToRank(DiagonalWithValue(ScalarOne(obs.Graph(), obs.DType()), n), len(d)), d...)
+	return Concatenate([]*Node{obs, who}, -1)
 }
 
 // pairs arranges the peers' vectors [B,N,J·P] likewise, a group for each pair.

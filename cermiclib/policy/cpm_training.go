@@ -58,7 +58,8 @@ func (f *foresight) descend(sc, acting *model.Scope, in map[string]*Node) *Node 
 	return report
 }
 
-// improve takes one gradient step on the decoder's outputs raw [B,N,J,P], given what the acting network returns, y [B,N,P].
+// improve takes one gradient step on the decoder's outputs raw [B,N,J,P], given what the acting network returns, y
+// [B,N,P].
 func (f *foresight) improve(sc *model.Scope, y, raw *Node, in map[string]*Node) *Node {
 	alive := InsertAxes(in["weight"], -1)
 	counts := Mul(alive, f.ofPeers(alive)) // [B,N,J]: both observer and peer
@@ -93,8 +94,8 @@ func entropy(x *Node) *Node {
 	return Neg(ReduceSum(Mul(x, Log(MaxScalar(x, 1e-12))), -1))
 }
 
-// marginalEntropy is what is not known of an agent's choice if all that is known is how often it takes which, on average over
-// agents. A predictor whose cross-entropy is not below it has learned nothing from observations.
+// marginalEntropy is what is not known of an agent's choice if all that is known is how often it takes which, on
+// average over agents. A predictor whose cross-entropy is not below it has learned nothing from observations.
 func (f *foresight) marginalEntropy(truth, alive *Node) *Node {
 	often := Div(ReduceSum(Mul(truth, alive), 0), MaxScalar(ReduceSum(alive, 0), 1)) // [N,K]
 	return ReduceAllMean(entropy(often))

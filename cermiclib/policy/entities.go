@@ -3,8 +3,6 @@
 package policy
 
 import (
-	"fmt"
-
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"cermic/envs"
@@ -57,18 +55,6 @@ func splitEntities(s *envs.Spec) entities {
 		e.own = append(e.own, span{from, i})
 	}
 	return e
-}
-
-// OwnNumbers gathers, of observations [...,O] of a task with vectors, the numbers that are about no other entity: [...,W].
-func OwnNumbers(s *envs.Spec, obs *Node) *Node {
-	d := obs.Shape().Clone().Dimensions
-	spans := splitEntities(s).own
-	if len(spans) == 0 {
-		panic(fmt.Errorf("%s shows no numbers that are about no other entity", s.Name))
-	}
-	own := columns(rows(obs), spans)
-	d[len(d)-1] = own.Shape().Dimensions[1]
-	return Reshape(own, d...)
 }
 
 // columns gathers spans of obs [R,O] side by side.

@@ -11,17 +11,17 @@ import (
 	"cermic/envs/conf"
 )
 
-// GRU is BenchMARL's recurrent model (conf/model/layers/gru.yaml): one layer of gated recurrent units reads the observation, a
-// feed-forward network with Tanh between layers reads its state. The state starts every episode at zero.
+// GRU is BenchMARL's recurrent model (conf/model/layers/gru.yaml): one layer of gated recurrent units reads the
+// observation, a feed-forward network with Tanh between layers reads its state. The state starts every episode at
+// zero.
 //
-// Deviation: BenchMARL trains on whole collections of an environment at once, hundreds of steps. Here gradients pass through chunks of bptt
-// steps, each starting from the state that the agent had there when it acted (Kapturowski et al. 2019, "stored state"): a
-// graph of hundreds of unrolled steps takes minutes to compile.
+// Deviation: BenchMARL trains on whole collections of an environment at once, hundreds of steps. Here gradients pass
+// through chunks of bptt steps, each starting from the state that the agent had there when it acted (Kapturowski et
+// al. 2019, "stored state"): a graph of hundreds of unrolled steps takes minutes to compile.
 type GRU struct {
-	Width   int   `json:"gru_width" range:"1..8192" size:"width" help:"C, length of the hidden state; BenchMARL: 128"`
-	Hidden  []int `json:"hidden" range:"1..8192" size:"width" help:"widths of the feed-forward layers; BenchMARL: 256, 256"`
-	Steps   int   `json:"bptt" range:"1..1000" help:"L, steps of truncated backpropagation through time"`
-	AgentID ID    `json:"agent_id,omitzero" oneof:",onehot" help:"addition to observations; empty: none, onehot: the agent's index"`
+	Width  int   `json:"gru_width" range:"1..8192" help:"C, length of the hidden state; BenchMARL: 128"`
+	Hidden []int `json:"hidden" range:"1..8192" help:"widths of the feed-forward layers; BenchMARL: 256, 256"`
+	Steps  int   `json:"bptt" range:"1..1000" help:"L, steps of truncated backpropagation through time"`
 }
 
 var _ Config = GRU{}
@@ -55,7 +55,7 @@ func (p gru) Chunk() int { return p.Steps }
 func (p gru) Net(sc *model.Scope, obs, hidden *Node, out int) (y, next *Node) {
 	obs.AssertRank(3)
 	d := obs.Shape().Dimensions
-	x := nn.ReadObs(sc, p.spec, rows(p.AgentID.append(obs)))
+	x := nn.ReadObs(sc, p.spec, rows(obs))
 	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
 	h := cell.Step(cell.Drive(x), rows(hidden))
 	return Reshape(p.head(sc, h, out), d[0], d[1], out), Reshape(h, d[0], d[1], p.Width)
@@ -66,7 +66,7 @@ func (p gru) Unroll(sc *model.Scope, obs, keep, hidden *Node, out int) *Node {
 	obs.AssertRank(4)
 	d := obs.Shape().Dimensions
 	agents := d[1] * d[2]
-	x := nn.ReadObs(sc, p.spec, rows(p.AgentID.append(obs)))
+	x := nn.ReadObs(sc, p.spec, rows(obs))
 	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
 	h := cell.Unroll(Reshape(x, d[0], agents, -1), Reshape(keep, d[0], agents, 1), rows(hidden))
 	return Reshape(p.head(sc, rows(h), out), d[0], d[1], d[2], out)

@@ -14,8 +14,7 @@ import (
 
 // MLP is a feed-forward network with Tanh between layers.
 type MLP struct {
-	Hidden  []int `json:"hidden" range:"1..8192" size:"width" help:"widths of the hidden layers; BenchMARL: 256, 256"`
-	AgentID ID    `json:"agent_id,omitzero" oneof:",onehot" help:"addition to observations; empty: none, onehot: the agent's index"`
+	Hidden []int `json:"hidden" range:"1..8192" help:"widths of the hidden layers; BenchMARL: 256, 256"`
 }
 
 var _ Config = MLP{}
@@ -53,6 +52,6 @@ func (mlp) HiddenLen() int { return 0 }
 func (p mlp) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {
 	obs.AssertRank(3)
 	d := obs.Shape().Dimensions
-	y = nn.MLP(sc, nn.ReadObs(sc, p.spec, rows(p.AgentID.append(obs))), p.Hidden, Tanh, out)
+	y = nn.MLP(sc, nn.ReadObs(sc, p.spec, rows(obs)), p.Hidden, Tanh, out)
 	return Reshape(y, d[0], d[1], out), nil
 }

@@ -5,7 +5,6 @@ package policy
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -15,25 +14,24 @@ import (
 	"cermic/envs/conf"
 )
 
-// Policy is graph code, shared by all agents of a team: row (b, i) of its output may depend on row (b, i) of its inputs only,
-// so execution is decentralised. It panics on misuse, as GoMLX does.
+// Policy is graph code, shared by all agents of a team: row (b, i) of its output may depend on row (b, i) of its
+// inputs only, so execution is decentralised. It panics on misuse, as GoMLX does.
 type Policy interface {
 	// HiddenLen is C, the length of the recurrent state of one agent; 0 for feed-forward networks.
 	HiddenLen() int
-	// Net maps obs [B,N,I] and hidden state [B,N,C] (nil if C is 0) to y [B,N,out] and the next hidden state. I is Spec.InLen(), and what an
-	// explorer gives actors as a context, Build.Context numbers, follows behind; nn.ReadObs(sc, ...)
-	// comes first, so that others find there how the policy sees.
+	// Net maps obs [B,N,I] and hidden state [B,N,C] (nil if C is 0) to y [B,N,out] and the next hidden state; I is
+	// Spec.InLen(). nn.ReadObs(sc, ...) comes first, so that others find there how the policy reads observations.
 	Net(sc *model.Scope, obs, hidden *graph.Node, out int) (y, next *graph.Node)
 }
 
-// Recurrent is a Policy with a state, trained on chunks of successive steps of one environment. A policy with a state that is not
-// Recurrent is trained on single steps, its stored hidden state taken as given.
+// Recurrent is a Policy with a state, trained on chunks of successive steps of one environment. A policy with a state
+// that is not Recurrent is trained on single steps, its stored hidden state taken as given.
 type Recurrent interface {
 	Policy
 	// Chunk is L, the number of steps that gradients pass through, at least 1.
 	Chunk() int
-	// Unroll maps obs [L,B,N,I], keep [L,B,N] (0 where an episode starts) and the hidden state before the first step [B,N,C] to
-	// y [L,B,N,out]: the same as Net does step by step.
+	// Unroll maps obs [L,B,N,I], keep [L,B,N] (0 where an episode starts) and the hidden state before the first step
+	// [B,N,C] to y [L,B,N,out]: the same as Net does step by step.
 	Unroll(sc *model.Scope, obs, keep, hidden *graph.Node, out int) (y *graph.Node)
 }
 
@@ -45,12 +43,13 @@ func Chunk(p Policy) int {
 	return 1
 }
 
-// SelfTraining is a Policy of which a part learns by itself, on a loss of its own, that is no part of the learner's. It is optional, so
-// that a policy of another package may have such a part, whatever the learner, and most need not speak of it.
+// SelfTraining is a Policy of which a part learns by itself, on a loss of its own, that is no part of the learner's.
+// It is optional, so that a policy of another package may have such a part, whatever the learner, and most need not
+// speak of it.
 type SelfTraining interface {
 	Policy
-	// Trainer compiles that training for the network whose scope path leads to. The learner runs it after each of its updates, on
-	// the same rollout and with the weights that the update has left.
+	// Trainer compiles that training for the network whose scope path leads to. The learner runs it after each of its
+	// updates, on the same rollout and with the weights that the update has left.
 	Trainer(b *nn.Build, path ...string) (Training, error)
 }
 
@@ -63,15 +62,6 @@ func TrainerOf(p Policy, b *nn.Build, path ...string) (Training, error) {
 		return s.Trainer(b, path...)
 	}
 	return func(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }, nil
-}
-
-// refuseContext refuses a policy that cannot read the context that an explorer gives actors behind their observation.
-func refuseContext(b *nn.Build, c Config) error {
-	if b.Context == 0 {
-		return nil
-	}
-	return fmt.Errorf("policy %s takes an observation apart and has no place for a context behind it: set explore.actor_uses_context=false, or policy=%s",
-		c.Kind(), MLP{}.Kind())
 }
 
 // Config is a policy model with all its settings; registered values are complete defaults.

@@ -66,7 +66,7 @@ func TestUnrolledStepsAreSteps(t *testing.T) {
 	paired.Core, paired.Share = told.Core, false
 	frank.PeerInput = TruePrev
 	for _, c := range []Config{
-		told.Core, GRU{Width: 7, Steps: steps, AgentID: OneHotID}, smallCPM(), told, paired, frank,
+		told.Core, smallCPM(), told, paired, frank,
 		SPECTra{Width: 6, Heads: 2, Core: CoreGRU, Steps: steps, Revision: spectraRevision},
 	} {
 		b := build(t)
@@ -111,46 +111,10 @@ func TestUnrolledStepsAreSteps(t *testing.T) {
 	}
 }
 
-// TestAgentsDifferOnlyByTheirID: agents that see the same do the same, unless each is told who it is.
-func TestAgentsDifferOnlyByTheirID(t *testing.T) {
-	for _, c := range []struct {
-		cfg  Config
-		same bool
-	}{
-		{DefaultMLP(), true}, {DefaultGRU(), true},
-		{MLP{Hidden: []int{8}, AgentID: OneHotID}, false}, {GRU{Width: 8, Steps: 1, AgentID: OneHotID}, false},
-	} {
-		b := build(t)
-		p, err := c.cfg.Build(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		obs := make([]float32, copies*agents*seen)
-		for i := range obs {
-			obs[i] = float32(i%seen) - 1
-		}
-		inputs, values := []nn.Input{nn.F32("obs", copies, agents, seen)}, [][]float32{obs}
-		if n := p.HiddenLen(); n > 0 {
-			inputs, values = append(inputs, nn.F32("hidden", copies, agents, n)), append(values, make([]float32, copies*agents*n))
-		}
-		prog := program(t, b, inputs, values, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-			y, _ := p.Net(sc, in[0], append(in, nil)[1], outputs)
-			return []*graph.Node{y}
-		})
-		y := make([]float32, copies*agents*outputs)
-		prog.Read(0, y)
-		for i := range outputs {
-			if same := y[i] == y[outputs+i]; same != c.same {
-				t.Errorf("%+v: output %d of two agents that see the same: %g and %g", c.cfg, i, y[i], y[outputs+i])
-			}
-		}
-	}
-}
-
 func TestImpossiblePoliciesGetASentence(t *testing.T) {
 	for _, c := range []Config{
-		MLP{Hidden: []int{0}}, MLP{AgentID: "two-hot"}, GRU{Steps: 1}, GRU{Width: 1}, GRU{Width: 1, Steps: 1, Hidden: []int{-1}},
-		GRU{Width: 1, Steps: 1, AgentID: "none"}, SPECTra{Width: 6, Heads: 4, Core: CoreGRU, Steps: 1, Revision: spectraRevision},
+		MLP{Hidden: []int{0}}, GRU{Steps: 1}, GRU{Width: 1}, GRU{Width: 1, Steps: 1, Hidden: []int{-1}},
+		SPECTra{Width: 6, Heads: 4, Core: CoreGRU, Steps: 1, Revision: spectraRevision},
 		SPECTra{Width: 4, Heads: 2, Core: "lstm", Steps: 1, Revision: spectraRevision}, SPECTra{Width: 4, Heads: 2, Core: CoreGRU, Revision: spectraRevision},
 		SPECTra{Width: 4, Heads: 2, Core: CoreGRU, Steps: 1, Revision: 1},
 	} {

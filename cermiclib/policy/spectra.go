@@ -14,21 +14,21 @@ import (
 	"cermic/envs/conf"
 )
 
-// SPECTra is the agent network of SPECTra (Park, Seong and Ko 2025): an observation is a set of entities, read by single-agent query
-// attention, so that no weight depends on how many there are:
+// SPECTra is the agent network of SPECTra (Park, Seong and Ko 2025): an observation is a set of entities, read by
+// single-agent query attention, so that no weight depends on how many there are:
 //
 //	x   = embedding of own, ally and object rows, one linear map for each type
 //	z   = LayerNorm( x_own + MHA(x_own; X) )        only the own row asks, all rows answer: the cost grows with their number
 //	h'  = GRU(z, h)
 //	Q_k = linear in h' for actions that aim at nothing, mean over heads of ⟨Q·h', K·x_j⟩/√d for the one that aims at object j
 //
-// The order of allies does not matter; that of objects permutes the actions that aim at them. Source: the description of the
-// authors' code (funny-rl/SPECTra). Reconstructed: the split of observations that are no list of units. It is the task's
-// (envs.Spec.Entities): allies are the relative data of peers, objects packages, goals or enemies, and all numbers that belong to
-// no entity are the agent's own. LayerNorm has no gain and bias, which the linear map after it makes redundant. With a mixer of
-// the same kind it is QMIX-SPECTra.
+// The order of allies does not matter; that of objects permutes the actions that aim at them. Source: the description
+// of the authors' code (funny-rl/SPECTra). Reconstructed: the split of observations that are no list of units. It is
+// the task's (envs.Spec.Entities): allies are the relative data of peers, objects packages, goals or enemies, and all
+// numbers that belong to no entity are the agent's own. LayerNorm has no gain and bias, which the linear map after it
+// makes redundant. With a mixer of the same kind it is QMIX-SPECTra.
 type SPECTra struct {
-	Width int    `json:"spectra_width" range:"1..8192" size:"width" help:"width of embeddings and hidden state; the authors: 64"`
+	Width int    `json:"spectra_width" range:"1..8192" help:"width of embeddings and hidden state; the authors: 64"`
 	Heads int    `json:"spectra_heads" range:"1..256" help:"attention heads; the authors: 4"`
 	Mask  bool   `json:"spectra_mask" help:"entities with an all-zero row are not attended to; the authors attend to all"`
 	Core  string `json:"core" oneof:"gru,mlp" help:"recurrent part; gru: as the authors, mlp: one hidden layer with ReLU instead"`
@@ -50,8 +50,8 @@ var _ Config = SPECTra{}
 
 func init() { Register(DefaultSPECTra()) }
 
-// DefaultSPECTra has the authors' sizes. Absent entities are masked, unlike in the authors' code: the tasks here write zeros for
-// what an agent does not see.
+// DefaultSPECTra has the authors' sizes. Absent entities are masked, unlike in the authors' code: the tasks here
+// write zeros for what an agent does not see.
 func DefaultSPECTra() SPECTra {
 	return SPECTra{Width: 64, Heads: 4, Mask: true, Core: CoreGRU, Steps: 20, Revision: spectraRevision}
 }
@@ -75,9 +75,6 @@ func (c SPECTra) Validate() error {
 // Build reads the task's entities; the weights are made when a graph first uses them.
 func (c SPECTra) Build(b *nn.Build) (Policy, error) {
 	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	if err := refuseContext(b, c); err != nil {
 		return nil, err
 	}
 	p := spectra{SPECTra: c, spec: b.Spec, entities: splitEntities(b.Spec), choices: b.Spec.Act.Choices, targets: b.Spec.Act.Targets}
@@ -137,10 +134,11 @@ func (p spectra) attend(sc *model.Scope, obs *Node) (z, objects *Node) {
 	return nn.Normalize(Add(own, heard)), objects
 }
 
-// attendCells is attend for an observation of cells: each is an entity, known by the features of what it shows and by its place; the
-// own row is all that the observer sees.
+// attendCells is attend for an observation of cells: each is an entity, known by the features of what it shows and by
+// its place; the own row is all that the observer sees.
 //
-// Reading: the authors' tasks have no pictures. Features are those of the first convolution, as later ones belong to no cell.
+// Reading: the authors' tasks have no pictures. Features are those of the first convolution, as later ones belong to
+// no cell.
 func (p spectra) attendCells(sc *model.Scope, obs *Node) (z *Node) {
 	own := nn.Linear(sc.At("own"), nn.ReadObs(sc, p.spec, obs), p.Width)
 	_, tiles := nn.ReadTiles(sc, p.spec, obs)
@@ -177,7 +175,8 @@ func (p spectra) split(x *Node) *Node { return Reshape(x, -1, p.Heads, p.Width/p
 // scaled divides dot products of heads by the root of their length.
 func (p spectra) scaled(x *Node) *Node { return DivScalar(x, math.Sqrt(float64(p.Width/p.Heads))) }
 
-// values maps h [R,W] and the objects' embeddings to [R,out]: actions that aim at nothing, then those that aim at objects.
+// values maps h [R,W] and the objects' embeddings to [R,out]: actions that aim at nothing, then those that aim at
+// objects.
 func (p spectra) values(sc *model.Scope, h, objects *Node, out int) *Node {
 	if p.targets == 0 || out != p.choices {
 		return nn.Linear(sc.At("out"), h, out)

@@ -72,7 +72,7 @@ func parseCheckpoint(data []byte, id string) (c Checkpoint, record *Record, err 
 	case err != nil || c.Frames < 0:
 		return c, nil, fmt.Errorf("%s is %q", metaFrames, c.Meta[metaFrames])
 	}
-	if record, err = decode(strings.NewReader(c.Meta[metaRecord]), whole); err != nil {
+	if record, err = decode(strings.NewReader(c.Meta[metaRecord]), true); err != nil {
 		return c, nil, err
 	}
 	maps.DeleteFunc(c.Meta, func(key, _ string) bool {
@@ -88,16 +88,10 @@ func (s *Store) Checkpoint(id string) (Checkpoint, error) {
 	}
 	file := filepath.Join(s.dir, id, checkpointFile)
 	c, _, err := readCheckpoint(file, id)
-	if err == nil {
-		return c, nil
-	}
-	if previous, _, e := readCheckpoint(filepath.Join(s.dir, id, previousFile), id); e == nil {
-		return previous, nil
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s is damaged: %w; remove its folder to train the run anew", file, err)
 	}
-	return Checkpoint{}, err
+	return c, err
 }
 
 // Parts of the names of variables in a checkpoint, and of weights files.
@@ -116,7 +110,7 @@ func (s *Store) Weights(id string) (Checkpoint, error) {
 	if !errors.Is(err, fs.ErrNotExist) || !ok {
 		return c, err
 	}
-	top, failed := packed.read[head]()
+	top, failed := packed.read(false)
 	if failed != nil || top.Weights == "" {
 		return c, err
 	}

@@ -15,8 +15,7 @@ import (
 // masks flip one bit, the bit between upper and lower case, and one that makes a byte invalid UTF-8.
 var masks = []byte{0x01, 0x20, 0x80}
 
-// partial makes a store whose toy run has everything but its end: two checkpoints, and scalars and an evaluation after
-// the newest.
+// partial makes a store whose toy run has everything but its end: a checkpoint, and scalars and an evaluation after it.
 func partial(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -122,8 +121,7 @@ func TestDamagedRunsAreRepairedByTrainingAgain(t *testing.T) {
 				if _, err := openTest(t, dir).Get(testID); err != nil {
 					t.Fatalf("%s was %q: %v", e.Name(), bad, err)
 				}
-				// A finished run needs none of its checkpoint, nor a partial one the checkpoint before last: they are
-				// not even read.
+				// A finished run does not even read its checkpoint.
 				silent := notes == "" && e.Name() == recordFile
 				aside, err := filepath.Glob(filepath.Join(dir, testID, "*.damaged-1"))
 				if err != nil || silent || strings.Contains(notes, "set aside") != (len(aside) > 0) {
@@ -134,46 +132,21 @@ func TestDamagedRunsAreRepairedByTrainingAgain(t *testing.T) {
 	}
 }
 
-func TestDamagedCheckpointFallsBackToTheOneBefore(t *testing.T) {
+func TestADamagedCheckpointIsSetAsideAndTheRunBeginsAnew(t *testing.T) {
 	dir := partial(t)
 	want := resultOf(t, complete(t))
 	bad := read(t, dir, checkpointFile)
 	bad[len(bad)-1] ^= 1
 	write(t, dir, checkpointFile, bad)
-	s := openTest(t, dir)
-	var notes []string
-	s.Note = func(note string) { notes = append(notes, note) }
-	r := claimTest(t, s)
-	if r.Record().Frames != 200 || len(r.Record().Evals) != 1 {
-		t.Errorf("goes on with %+v, want what there was at 200 frames", r.Record())
-	}
 	aside := "checksum does not match; set aside as " + checkpointFile + ".damaged-1"
-	if text := strings.Join(notes, "\n"); len(notes) != 2 || !strings.Contains(text, aside) ||
-		!strings.Contains(text, "checkpoint before last, at 200 frames") {
+	if notes := finish(t, dir); len(notes) != 1 || !strings.Contains(notes[0], aside) {
 		t.Errorf("notes %q", notes)
-	}
-	if err := errors.Join(train(r, func() {}), r.Close()); err != nil {
-		t.Fatal(err)
 	}
 	if got := resultOf(t, dir); got != want {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 	if !bytes.Equal(read(t, dir, checkpointFile+".damaged-1"), bad) {
 		t.Error("the damaged checkpoint was not kept as it was")
-	}
-}
-
-func TestACrashBetweenTheRenamesOfACheckpointIsHarmless(t *testing.T) {
-	dir := partial(t)
-	want := resultOf(t, complete(t))
-	if err := os.Rename(filepath.Join(dir, testID, checkpointFile), filepath.Join(dir, testID, previousFile)); err != nil {
-		t.Fatal(err)
-	}
-	if notes := finish(t, dir); len(notes) != 1 || !strings.Contains(notes[0], "checkpoint before last, at 300 frames") {
-		t.Errorf("notes %q", notes)
-	}
-	if got := resultOf(t, dir); got != want {
-		t.Errorf("got %v\nwant %v", got, want)
 	}
 }
 

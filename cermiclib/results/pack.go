@@ -74,19 +74,19 @@ func digits(v float64, n int) float64 {
 }
 
 // Unpack decodes a packed record. Damage is an error that wraps ErrDamaged.
-func Unpack(data []byte) (*Record, error) { return unpack(data, whole) }
+func Unpack(data []byte) (*Record, error) { return unpack(data, true) }
 
-// unpack decodes a part of a packed record. For less than the whole it stops before the checksum at the end.
-func unpack(data []byte, p part) (r *Record, err error) {
+// unpack decodes a packed record or its head. For a head it stops before the checksum at the end.
+func unpack(data []byte, whole bool) (r *Record, err error) {
 	var text io.Reader
-	if p == whole {
+	if whole {
 		data, err = Inflate(data, maxPack)
 		text = bytes.NewReader(data)
 	} else {
 		text, err = gzip.NewReader(bytes.NewReader(data))
 	}
 	if err == nil {
-		r, err = decode(io.LimitReader(text, maxPack), p)
+		r, err = decode(io.LimitReader(text, maxPack), whole)
 	}
 	if err == nil && !r.Complete {
 		err = errors.New("it is not a complete record of a run")
@@ -97,21 +97,20 @@ func unpack(data []byte, p part) (r *Record, err error) {
 	return r, nil
 }
 
-// packed is a packed record in a read-only layer. Each part of it is decoded at most once.
+// packed is a packed record in a read-only layer. It and its head are decoded at most once.
 type packed struct {
-	fsys fs.FS
-	read map[part]func() (*Record, error)
+	fsys        fs.FS
+	all, header func() (*Record, error)
 }
 
 func newPacked(fsys fs.FS, name string) packed {
-	read := map[part]func() (*Record, error){}
-	for _, p := range []part{head, brief, whole} {
-		read[p] = sync.OnceValues(func() (*Record, error) {
+	read := func(whole bool) func() (*Record, error) {
+		return sync.OnceValues(func() (*Record, error) {
 			data, err := fs.ReadFile(fsys, name)
 			if err != nil {
 				return nil, err
 			}
-			r, err := unpack(data, p)
+			r, err := unpack(data, whole)
 			if err == nil && r.ID+packSuffix != name {
 				err = fmt.Errorf("it belongs to run %s: %w", r.ID, ErrDamaged)
 			}
@@ -121,28 +120,26 @@ func newPacked(fsys fs.FS, name string) packed {
 			return r, nil
 		})
 	}
-	return packed{fsys, read}
+	return packed{fsys, read(true), read(false)}
 }
 
-// part says how much of a record is decoded. Scalars take most of the time.
-type part int
+func (p packed) read(whole bool) (*Record, error) {
+	if whole {
+		return p.all()
+	}
+	return p.header()
+}
 
-const (
-	head  part = iota // without evaluations and scalars
-	brief             // without scalars, and of the evaluations only the frames and scores of the last
-	whole
-)
-
-// decode reads a part of a record's JSON.
-func decode(text io.Reader, p part) (r *Record, err error) {
+// decode reads a record's JSON, or its head: see Store.Head.
+func decode(text io.Reader, whole bool) (r *Record, err error) {
 	r = &Record{}
-	if p == whole {
+	if whole {
 		var data []byte
 		if data, err = io.ReadAll(text); err == nil {
 			err = json.Unmarshal(data, r)
 		}
 	} else {
-		err = decodeFields(json.NewDecoder(text), r, p)
+		err = decodeHead(json.NewDecoder(text), r)
 	}
 	if err != nil {
 		return nil, err
@@ -156,14 +153,12 @@ func decode(text io.Reader, p part) (r *Record, err error) {
 	return r, r.CheckNames()
 }
 
-// decodeFields decodes the fields in front of the evaluations or scalars.
-func decodeFields(in *json.Decoder, r *Record, p part) error {
-	fields := map[string]any{"id": &r.ID, "task": &r.Task, "method": &r.Method, "budget": &r.Budget, "seed": &r.Seed,
-		"complete": &r.Complete, "frames": &r.Frames, "experiment": &r.Experiment, "host": &r.Host, "weights": &r.Weights}
+// decodeHead decodes the fields in front of the scalars.
+func decodeHead(in *json.Decoder, r *Record) error {
 	var evals []json.RawMessage // most of them need no decoding
-	if p == brief {
-		fields["evals"] = &evals
-	}
+	fields := map[string]any{"id": &r.ID, "task": &r.Task, "method": &r.Method, "budget": &r.Budget, "seed": &r.Seed,
+		"complete": &r.Complete, "frames": &r.Frames, "experiment": &r.Experiment, "host": &r.Host, "weights": &r.Weights,
+		"evals": &evals}
 	_, err := in.Token() // the opening brace
 	for err == nil {
 		var key json.Token

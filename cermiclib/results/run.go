@@ -25,7 +25,6 @@ import (
 const (
 	recordFile     = "record.json"
 	checkpointFile = "checkpoint.safetensors"
-	previousFile   = "checkpoint.prev.safetensors"
 )
 
 // Run is a claimed run: the only writer of its folder. Its methods must not be called at the same time. When one fails,
@@ -42,8 +41,7 @@ type Run struct {
 }
 
 // Claim takes the run called id for training and prepares its folder: it renames damaged files to *.damaged-N, with a
-// line to note, and takes the record from the newest intact checkpoint. Without a checkpoint the run starts from
-// nothing.
+// line to note, and takes the record from the checkpoint. Without an intact checkpoint the run starts from nothing.
 //
 // experiment is the canonical JSON whose hash id is; of header, Claim uses Task, Method, Budget, Seed and Host. If
 // another process trains the run, Claim waits or, without wait, returns an error that names it and wraps ErrBusy. The
@@ -64,7 +62,7 @@ func (s *Store) Claim(
 	r := &Run{dir: filepath.Join(s.dir, id), note: note, pause: s.pause}
 	r.record = &Record{ID: id, Task: header.Task, Method: header.Method, Budget: header.Budget, Seed: header.Seed,
 		Host: header.Host, Experiment: text.Bytes(), Scalars: map[string]Points{}}
-	found, err := readRun(r.dir, whole)
+	found, err := readRun(r.dir, true)
 	if err == nil && found.Complete { // it needs no lock, and its folder may be read-only
 		if err = r.adopt(found); err == nil {
 			return r, nil
@@ -99,7 +97,7 @@ func (r *Run) recover() error {
 		return err
 	}
 	host := r.record.Host
-	found, err := readRun(r.dir, whole)
+	found, err := readRun(r.dir, true)
 	switch {
 	case errors.Is(err, ErrDamaged):
 		err = r.setAside(recordFile, err.Error())
@@ -109,7 +107,7 @@ func (r *Run) recover() error {
 		return r.adopt(found)
 	}
 	if err == nil {
-		err = r.pickCheckpoint()
+		err = r.takeCheckpoint()
 	}
 	if err != nil {
 		return err
@@ -118,29 +116,17 @@ func (r *Run) recover() error {
 	return r.writeRecord(r.record)
 }
 
-// pickCheckpoint takes the newest intact checkpoint and its record, and sets damaged ones aside.
-func (r *Run) pickCheckpoint() error {
-	for _, name := range []string{checkpointFile, previousFile} {
-		c, record, err := readCheckpoint(r.path(name), r.record.ID)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			if err := r.setAside(name, fmt.Sprintf("%s cannot be used: %v", r.path(name), err)); err != nil {
-				return err
-			}
-			continue
-		}
-		r.resume = &c
-		if name == previousFile {
-			r.note(fmt.Sprintf("run %s goes on from its checkpoint before last, at %d frames", r.record.ID, c.Frames))
-			if err := rename(r.path(previousFile), r.path(checkpointFile)); err != nil {
-				return err
-			}
-		}
-		return r.adopt(record)
+// takeCheckpoint takes the checkpoint and its record. It sets a damaged one aside, and the run starts from nothing.
+func (r *Run) takeCheckpoint() error {
+	c, record, err := readCheckpoint(r.path(checkpointFile), r.record.ID)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return r.setAside(checkpointFile, fmt.Sprintf("%s cannot be used: %v", r.path(checkpointFile), err))
 	}
-	return nil
+	r.resume = &c
+	return r.adopt(record)
 }
 
 // setAside renames a damaged file to the first free name.damaged-N and says why.
@@ -246,8 +232,8 @@ func (r *Run) writeRecord(record *Record) error {
 	return err
 }
 
-// SaveCheckpoint stores c and the record that led to it, durably. Until it returns, the checkpoints before it stay
-// valid. An interrupted run resumes from its last checkpoint and repeats what was appended later.
+// SaveCheckpoint replaces the checkpoint by c and the record that led to it, atomically and durably. An interrupted run
+// resumes from it and repeats what was appended later.
 func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	if err := r.writable(); err != nil {
 		return err
@@ -260,9 +246,6 @@ func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	temp, err := writeTemp(r.path(checkpointFile), func(w io.Writer) error { return c.write(w, &at) })
 	if err != nil {
 		return err
-	}
-	if err := os.Rename(r.path(checkpointFile), r.path(previousFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, os.Remove(temp))
 	}
 	if err := rename(temp, r.path(checkpointFile)); err != nil {
 		return err
@@ -283,9 +266,6 @@ func (r *Run) Finish(host Host) error {
 		return err
 	}
 	*r.record = end
-	if err := os.Remove(r.path(previousFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	return nil
 }
 
@@ -300,27 +280,4 @@ func (r *Run) Close() error {
 	err := r.lock.Unlock()
 	r.lock, r.resume = nil, nil
 	return err
-}
-
-// Delete removes the run called id from the store's folder, with its weights. It keeps a run in training, with an error
-// that names the training process and wraps ErrBusy. For a run that is not in the folder the error wraps
-// fs.ErrNotExist. Committed records stay.
-func (s *Store) Delete(id string) error {
-	if err := checkID(id); err != nil {
-		return err
-	}
-	dir := filepath.Join(s.dir, id)
-	if _, err := os.Stat(dir); err != nil {
-		return fmt.Errorf("no run %s in %s: %w", id, s.dir, fs.ErrNotExist)
-	}
-	l, err := acquire(context.Background(), dir, false, s.Note)
-	if err != nil {
-		return err
-	}
-	defer l.Unlock()
-	// The record goes first, so that an interrupted deletion leaves no result that looks whole.
-	if err := os.Remove(filepath.Join(dir, recordFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return os.RemoveAll(dir)
 }

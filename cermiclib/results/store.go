@@ -73,19 +73,20 @@ func (s *Store) File(name string) ([]byte, error) {
 // Get returns the run called id: a complete record if there is one, else the partial one. The error wraps
 // fs.ErrNotExist if there is none, and ErrDamaged if there is only a damaged one, which the next Claim repairs. The
 // record is shared: do not change it.
-func (s *Store) Get(id string) (*Record, error) { return s.get(id, whole) }
+func (s *Store) Get(id string) (*Record, error) { return s.get(id, true) }
 
-// Head is Get without evaluations and scalars, which take a hundred times as long to read.
-func (s *Store) Head(id string) (*Record, error) { return s.get(id, head) }
+// Head is Get without scalars, which take most of the time to read; of the evaluations it has only the frames and
+// scores of the last.
+func (s *Store) Head(id string) (*Record, error) { return s.get(id, false) }
 
-func (s *Store) get(id string, p part) (*Record, error) {
+func (s *Store) get(id string, whole bool) (*Record, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
-	r, err := readRun(filepath.Join(s.dir, id), p)
+	r, err := readRun(filepath.Join(s.dir, id), whole)
 	if packed, ok := s.base[id]; ok && (err != nil || !r.Complete) {
-		committed, failed := packed.read[p]()
-		if failed == nil && errors.Is(err, ErrDamaged) && p == whole {
+		committed, failed := packed.read(whole)
+		if failed == nil && errors.Is(err, ErrDamaged) && whole {
 			s.Note(err.Error())
 		}
 		if failed == nil || errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +100,7 @@ func (s *Store) get(id string, p part) (*Record, error) {
 }
 
 // readRun reads the record in a run's folder, which needs no lock.
-func readRun(dir string, p part) (*Record, error) {
+func readRun(dir string, whole bool) (*Record, error) {
 	path := filepath.Join(dir, recordFile)
 	data, err := ReadFile(path, maxFile)
 	if err != nil {
@@ -109,7 +110,7 @@ func readRun(dir string, p part) (*Record, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s is not what was written; train the run again to repair it: %w", path, ErrDamaged)
 	}
-	r, err := decode(bytes.NewReader(body), p)
+	r, err := decode(bytes.NewReader(body), whole)
 	if err == nil && r.ID != filepath.Base(dir) {
 		err = fmt.Errorf("it belongs to run %s", r.ID)
 	}
@@ -133,28 +134,21 @@ func (q Query) matches(r *Record) bool {
 
 // Find returns the runs that q selects, ordered by task, method, budget, seed and ID. It skips damaged ones and notes a
 // line about each. The records are shared: do not change them.
-func (s *Store) Find(q Query) ([]*Record, error) { return s.find(q, whole) }
+func (s *Store) Find(q Query) ([]*Record, error) { return s.find(q, true) }
 
-// Heads is Find without evaluations and scalars; see Head.
-func (s *Store) Heads(q Query) ([]*Record, error) { return s.find(q, head) }
+// Heads is Find of heads; see Head.
+func (s *Store) Heads(q Query) ([]*Record, error) { return s.find(q, false) }
 
-// Briefs is Find without scalars; of the evaluations it has only the frames and scores of the last.
-func (s *Store) Briefs(q Query) ([]*Record, error) { return s.find(q, brief) }
-
-func (s *Store) find(q Query, p part) ([]*Record, error) {
+func (s *Store) find(q Query, whole bool) ([]*Record, error) {
 	ids, err := s.IDs()
 	if err != nil {
 		return nil, err
 	}
 	var found []*Record
 	for _, id := range ids {
-		first := p
-		if p == whole {
-			first = head // which decides most cases
-		}
-		r, err := s.get(id, first)
-		if err == nil && p != first && q.matches(r) {
-			r, err = s.get(id, p)
+		r, err := s.Head(id) // which decides most cases
+		if err == nil && whole && q.matches(r) {
+			r, err = s.Get(id)
 		}
 		switch {
 		case errors.Is(err, ErrDamaged):

@@ -14,7 +14,7 @@ import (
 
 // Two rollouts, together longer than an episode, have the right observations, actions and episode boundaries.
 func TestCollectorContinuesAcrossRollouts(t *testing.T) {
-	env, err := libtest.Rooms{Common: envs.Common{NumEnvs: 2, Reward: envs.Sparse}}.Build(1, 1)
+	env, err := libtest.DefaultIdentity().Build(1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,6 @@ type field struct {
 	help    string   // help:"…": what the setting is
 	bounds  *Bounds  // range:"1..4096"; nil without
 	choices []string // oneof:"a,b"; nil without
-	size    string   // size:"rows" or size:"width"; see KeyDoc
 }
 
 // in returns the field's value in v as it is written: the entry of a scalar list that has one.
@@ -86,7 +85,7 @@ func collect(t reflect.Type, at []int) (all []field) {
 		all = append(all, field{
 			name: cmp.Or(name, f.Name), index: index, omitZero: strings.Contains(options, "omitzero"),
 			omitDefault: slices.Contains(ours, "omitdefault"), scalar: slices.Contains(ours, "scalar"),
-			help: f.Tag.Get("help"), bounds: bounds(f), choices: choices, size: f.Tag.Get("size"),
+			help: f.Tag.Get("help"), bounds: bounds(f), choices: choices,
 		})
 	}
 	return all

@@ -20,7 +20,6 @@ type KeyDoc struct {
 	Kinds  []string // what the key of a config can be set to; nil for other keys
 	About  string   // tag help of the field: what the setting is
 	Bounds *Bounds  // tag range of the field; nil without one
-	Size   string   // tag size: "rows" of a gradient step, "width" of a layer or of several; else empty
 }
 
 // Sentence says what the setting is and which values it can have: "reward stream; one of dense, sparse".
@@ -85,7 +84,7 @@ func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 			continue // a struct has no key of its own
 		}
 		k := &all[from]
-		k.About, k.Bounds, k.Size = f.help, f.bounds, f.size
+		k.About, k.Bounds = f.help, f.bounds
 		switch {
 		case f.choices != nil:
 			k.Type = oneOf(f.choices)

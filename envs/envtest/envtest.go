@@ -34,7 +34,6 @@ func Check(t *testing.T, cfg envs.Config) {
 		{"EnvsAndWorkersDoNotMatter", envsAndWorkersDoNotMatter},
 		{"StepAllocatesNothing", stepAllocatesNothing},
 		{"NumbersAreInRange", numbersAreInRange},
-		{"TrackedPlacesAgreeWithRelativeOnes", trackedPlacesAgree},
 		{"ResetTouchesOnlyItsEnvs", resetTouchesOnlyItsEnvs},
 		{"EpisodesEndOnceAndKeepTheirLastObservation", episodesEnd},
 		{"SaveAndLoadContinueExactly", saveAndLoadContinue},

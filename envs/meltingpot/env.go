@@ -88,7 +88,7 @@ func newEnv(name string, of func() *substrate, common envs.Common, settings Sett
 		games: make([]game, numEnvs), episode: make([]uint32, numEnvs), dice: make([]dice, numEnvs),
 		spec: envs.Spec{
 			Name: name, NumEnvs: numEnvs, Agents: n, Teams: make([]int, n), Obs: []int{view.height(), view.width()},
-			Pixels: s.layout.palette.pixels, Painted: settings.RGB, Scalars: x,
+			Pixels: s.layout.palette.pixels, Scalars: x,
 			Entities: []envs.Entity{{Name: "player", Kind: envs.Own, To: x}},
 			State:    n * x, Act: envs.ActSpec{Choices: s.actions}, Horizon: settings.MaxSteps, EvalHorizon: settings.MaxSteps,
 			Metric: settings.metric(), Sparse: common.Reward == envs.Sparse, Solved: float32(math.Inf(1)),

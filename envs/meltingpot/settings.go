@@ -13,8 +13,6 @@ import (
 type Settings struct {
 	MaxSteps int   `json:"max_steps" range:"1..1000000" help:"episode length, in steps; above 1000, episodes can end earlier by chance"`
 	Score    Score `json:"score" oneof:"mean,sum,mean100,sum100" help:"return that the metric counts, as mean or sum over players; mean100, sum100: first 100 steps only"`
-
-	RGB bool `json:"rgb,omitzero" help:"observations are pixels, as in the original; else the equivalent table of tile numbers"`
 }
 
 // DefaultSettings returns the headline score over whole episodes of at most steps steps.

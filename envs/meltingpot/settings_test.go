@@ -102,17 +102,6 @@ func TestWrongActionsAndBuffersPanicWithASentence(t *testing.T) {
 	}
 }
 
-// rgb changes the networks' input, but neither the game nor the hash of configs without it.
-func TestPixelsAreAskedForBySetting(t *testing.T) {
-	cfg := DefaultStagHunt()
-	e, _, _ := build(t, cfg, 1, 1)
-	cfg.RGB = true
-	painted, _, _ := build(t, cfg, 1, 1)
-	if e.spec.Painted || !painted.spec.Painted {
-		t.Errorf("painted %v without and %v with rgb", e.spec.Painted, painted.spec.Painted)
-	}
-}
-
 // The four scores of one game: the short ones stop after 100 steps, and sums are the means times the number of
 // players.
 func TestScoresCountWhatTheySay(t *testing.T) {

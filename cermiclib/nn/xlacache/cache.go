@@ -32,9 +32,9 @@ var hits, misses atomic.Int64
 // Counts returns how many graphs this process has loaded from disk, and how many it has compiled, since Install.
 func Counts() (loaded, compiled int) { return int(hits.Load()), int(misses.Load()) }
 
-// Install lets the plug-in at path answer from dir what it has compiled before, and keep there what it compiles from now on. It must be
-// called before the plug-in is used; a second call for the same plug-in changes nothing. An error means that nothing is kept, and that
-// the plug-in works as without it.
+// Install lets the plug-in at path answer from dir what it has compiled before, and keep there what it compiles from
+// now on. It must be called before the plug-in is used; a second call for the same plug-in changes nothing. An error
+// means that nothing is kept, and that the plug-in works as without it.
 func Install(path, dir string) error {
 	installed.Lock()
 	defer installed.Unlock()

@@ -20,8 +20,8 @@ const limit = 1 << 30
 
 const suffix = ".xla"
 
-// folder is where compiled graphs lie, a file each, named by the hash of everything that the machine code depends on. A file is the
-// SHA-256 of the code and then the code: what a crash or a full disk has cut short is compiled again.
+// folder is where compiled graphs lie, a file each, named by the hash of everything that the machine code depends on.
+// A file is the SHA-256 of the code and then the code: what a crash or a full disk has cut short is compiled again.
 type folder struct {
 	dir  string
 	salt []byte // of the plug-in, the processor and XLA's flags

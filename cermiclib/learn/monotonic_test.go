@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package libtest
+package learn_test
 
 import (
 	"testing"
@@ -10,18 +10,19 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
 	"cermic/envs"
 	"cermic/envs/rng"
 )
 
-// CheckMonotonic fails if the mixer's Q_tot falls anywhere when one agent's utility rises: 200 random states and utilities
+// checkMonotonic fails if the mixer's Q_tot falls anywhere when one agent's utility rises: 200 random states and utilities
 // of 3 agents with random weights.
-func CheckMonotonic(t *testing.T, c learn.MixerConfig) {
+func checkMonotonic(t *testing.T, c learn.MixerConfig) {
 	t.Helper()
 	const rows, agents, state, obs, choices = 200, 3, 7, 4, 4
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: agents, Obs: []int{obs}, State: state, Act: envs.ActSpec{Choices: choices}}
-	b := &nn.Build{Spec: spec, Backend: Backend(t), Store: nn.NewStore(1), Seed: 1}
+	b := &nn.Build{Spec: spec, Backend: libtest.Backend(t), Store: nn.NewStore(1), Seed: 1}
 	mixer, err := c.Build(b)
 	if err != nil {
 		t.Fatal(err)
