@@ -36,6 +36,17 @@ func (s Series) WithMemory(method, kind string) Series {
 	return s
 }
 
+// Muted is the series as one of many others: its mean alone, thin and grey, without a name.
+func (s Series) Muted() Series {
+	line := make([]float64, len(s.X))
+	for j := range line {
+		if line[j] = math.NaN(); len(s.at(j)) == len(s.Y) {
+			line[j] = mean(s.at(j))
+		}
+	}
+	return Series{X: s.X, Y: [][]float64{line}, Faint: true}
+}
+
 // name is how the series is called.
 func (s Series) name() lineName { return lineName{s.Label, s.Method, s.cues} }
 
