@@ -49,7 +49,7 @@ func (g ScoreTable) HTML() string {
 }
 
 // sticky keeps the names of rows in sight while a wide table is scrolled, on the page's own background.
-const sticky = "text-align:left;position:sticky;left:0;background:var(--jp-layout-color0,Canvas)"
+const sticky = "text-align:left;position:sticky;left:0;z-index:1;background:var(--jp-layout-color0,Canvas)"
 
 // escaped is a text in one line of HTML.
 func escaped(s string) string { return html.EscapeString(oneLine(s)) }
