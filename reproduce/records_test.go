@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os/exec"
 	"strings"
 	"sync"
@@ -123,38 +124,46 @@ func TestCommittedRecordsAreWhatTheirNamesMeanToday(t *testing.T) {
 }
 
 // Notebooks film these runs in a clone without own runs.
-func TestCommittedWeightsAreThoseThatRecordsName(t *testing.T) {
+func TestCommittedWeightsPlayAsTheirRecordsSay(t *testing.T) {
 	st := committedStore(t)
 	heads, err := st.Heads(results.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	good := map[string]bool{} // tasks with weights that score above their untrained policy
 	named := 0
 	for _, r := range heads {
 		if r.Weights == "" {
 			continue
 		}
 		named++
-		if _, err := st.Weights(r.ID); err != nil {
-			t.Errorf("%s, %s on %s: %v", r.ID, r.Method, r.Task, err)
-		}
-	}
-	files, err := fs.ReadDir(records.FS, "weights")
-	if err != nil || len(files) != named || named == 0 {
-		t.Errorf("%d files of weights, and %d records name theirs: %v", len(files), named, err)
-	}
-	all := int64(0)
-	for _, f := range files {
-		info, err := f.Info()
+		full, err := st.Get(r.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all += info.Size(); info.Size() > 1<<20 {
-			t.Errorf("%s has %d bytes, want at most 1 MiB", f.Name(), info.Size())
+		e, err := plan.Stored(st, r.ID)
+		if err != nil {
+			t.Fatal(err)
 		}
+		eval, err := experiment.Evaluate(t.Context(), e, e, st)
+		if err != nil {
+			t.Errorf("%s, %s on %s: %v", r.ID, r.Method, r.Task, err)
+			continue
+		}
+		last := full.Evals[len(full.Evals)-1]
+		if got, want := eval.Score(), last.Score(); math.Abs(got-want) > 0.05*max(1, math.Abs(want)) { // bits differ by machine
+			t.Errorf("%s, %s on %s plays %v, its record says %v", r.ID, r.Method, r.Task, got, want)
+		}
+		good[r.Task] = good[r.Task] || last.Score() > full.Evals[0].Score()
 	}
-	if all > 15<<20 {
-		t.Errorf("all weights have %d bytes, want at most 15 MiB", all)
+	files, err := fs.ReadDir(records.FS, "weights")
+	if err != nil || len(files) != named || len(good) < 8 {
+		t.Errorf("%d files of weights, %d records name theirs, %d tasks have a good policy, want 8: %v", len(files), named, len(good), err)
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err != nil || info.Size() > 300_000 {
+			t.Errorf("%s: %v, %v, want at most 300 kB", f.Name(), info, err)
+		}
 	}
 }
 

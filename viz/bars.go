@@ -30,6 +30,9 @@ func (b Bar) values() []float64 {
 // dotted reports whether the bar's seeds are drawn one by one.
 func (b Bar) dotted() bool { return len(b.Seeds) > 1 && len(b.Seeds) <= dotSeeds }
 
+// alone reports whether the bar is a single seed.
+func (b Bar) alone() bool { return len(b.Seeds) == 1 }
+
 // whiskered reports whether the bar's interval is drawn.
 func (b Bar) whiskered() bool { return !b.dotted() && !math.IsNaN(b.Low+b.High) }
 
@@ -62,14 +65,18 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 	}
 	p.X.Tick.Marker = b.names()
 	p.X.Tick.LineStyle.Width, p.X.LineStyle.Width = 0, 0
+	own := f.Note != ""
 	switch {
-	case f.Note != "":
+	case own:
 	case b.has(Bar.dotted) && b.has(Bar.whiskered):
 		f.Note = "mean of seeds, which are the dots; of more than five its bootstrap 95 % interval"
 	case b.has(Bar.dotted):
 		f.Note = "mean of seeds, which are the dots"
 	case b.has(Bar.whiskered):
 		f.Note = "mean and bootstrap 95 % interval over seeds"
+	}
+	if !own && f.Note != "" && b.has(Bar.alone) {
+		f.Note += "; hollow: one seed"
 	}
 	setNote(p, f.Note)
 	return p, nil
@@ -165,7 +172,12 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 			if math.IsNaN(bar.Value) {
 				notRun(c, vg.Point{X: centre, Y: ty(0)}, right-left)
 			} else {
-				c.FillPolygon(b.style(bar).Color, rectangle(left, ty(0), right, ty(bar.Value)))
+				color, box := b.style(bar).Color, rectangle(left, ty(0), right, ty(bar.Value))
+				if bar.alone() {
+					c.StrokeLines(draw.LineStyle{Color: color, Width: vg.Points(1)}, append(box, box[0]))
+					color = fade(color, 0x40)
+				}
+				c.FillPolygon(color, box)
 			}
 			if bar.dotted() {
 				for i, v := range bar.Seeds {

@@ -86,8 +86,20 @@ func looksOf(series []Series) func(Series) Style {
 		if s.Faint {
 			style.Width = vg.Points(1)
 		}
+		if s.Faint && s.Label == "" {
+			style = Style{Color: blend(grey, mist), Width: vg.Points(1)}
+		}
 		return style
 	}
+}
+
+// Looks are the styles that Curves gives to series of one figure, for a legend that panels share.
+func Looks(series ...Series) (styles []Style) {
+	look := looksOf(series)
+	for _, s := range series {
+		styles = append(styles, look(s))
+	}
+	return styles
 }
 
 // theirs is the label of a reference, in which a method of the paper has its printed name: "BenchMARL MAPPO".

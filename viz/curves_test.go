@@ -46,6 +46,16 @@ func TestCurvesLookAsBefore(t *testing.T) {
 }
 
 // An empty frame must not look like a result: no numbers on its axes, and a word where lines would be.
+func TestAMutedSeriesIsAGreyMeanWithoutAName(t *testing.T) {
+	s := Series{Label: "mace", Method: "mace", X: []float64{1, 2}, Y: [][]float64{{1, 3}, {3, math.NaN()}}}.Muted()
+	if s.Y[0][0] != 2 || !math.IsNaN(s.Y[0][1]) {
+		t.Errorf("the mean is %v, want 2 and none where a seed has no value", s.Y)
+	}
+	if looks := Looks(Series{Label: "mace"}, s); looks[1].Color == looks[0].Color || looks[1].Name != "" {
+		t.Errorf("it looks as %+v", looks[1])
+	}
+}
+
 func TestCurvesOfNothingSayThatThereIsNothing(t *testing.T) {
 	looksAsBefore(t, "empty")(Curves(Figure{Title: "nobody has trained", X: "frames", Y: "return"}, Series{Label: "mappo"}))
 }

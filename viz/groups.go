@@ -4,6 +4,7 @@ package viz
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
@@ -18,6 +19,18 @@ func Early(gs []results.Group) []Series {
 		for _, e := range r.Evals {
 			if len(e.Early) > 0 {
 				points = append(points, results.Point{Frames: e.Frames, Value: stat.Mean(e.Early, nil)})
+			}
+		}
+		return points
+	})
+}
+
+// GroupEvals is Evals for the return of a named group of agents. Records without it contribute nothing.
+func GroupEvals(gs []results.Group, name string) []Series {
+	return collect(gs, func(r *results.Record) (points []results.Point) {
+		for _, e := range r.Evals {
+			if v := e.Group(name); !math.IsNaN(v) {
+				points = append(points, results.Point{Frames: e.Frames, Value: v})
 			}
 		}
 		return points

@@ -96,7 +96,7 @@ func bandNote(series []Series) string {
 		case s.Low != nil && s.Band != "" && !slices.Contains(given, s.Band):
 			given = append(given, s.Band)
 		case s.Low != nil || n < 2:
-			single := s.Low == nil && n == 1 && !s.Reference
+			single := s.Low == nil && n == 1 && !s.Reference && s.Label != ""
 			alone, bare = alone || single && s.Band == "", bare || single && s.Band != ""
 		case n <= dotSeeds:
 			count(n, &few)

@@ -38,15 +38,18 @@ func (g ScoreTable) HTML() string {
 		if r.Ours != "" {
 			head = "&emsp;<i>" + head + "</i>"
 		}
-		fmt.Fprintf(&b, `<tr><td style="text-align:left">%s</td>`, head)
+		fmt.Fprintf(&b, `<tr><td style="%s">%s</td>`, sticky, head)
 		for _, c := range r.Cells {
-			fmt.Fprintf(&b, `<td style="text-align:center;white-space:nowrap">%s</td>`, c.html(perCell))
+			fmt.Fprintf(&b, `<td style="text-align:center;white-space:nowrap;padding:2px 4px">%s</td>`, c.html(perCell))
 		}
 		b.WriteString("</tr>\n")
 	})
 	fmt.Fprintf(&b, "</tbody></table>\n<p><small>%s</small></p>\n</div>\n", escaped(g.about()))
 	return b.String()
 }
+
+// sticky keeps the names of rows in sight while a wide table is scrolled, on the page's own background.
+const sticky = "text-align:left;position:sticky;left:0;z-index:1;background:var(--jp-layout-color0,Canvas)"
 
 // escaped is a text in one line of HTML.
 func escaped(s string) string { return html.EscapeString(oneLine(s)) }

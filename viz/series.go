@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"cermic/cermiclib/results"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Series is one labelled quantity over training, measured in several seeds.
@@ -34,6 +36,17 @@ func Line(label string, x, y []float64) Series { return Series{Label: label, X: 
 func (s Series) WithMemory(method, kind string) Series {
 	s.Method, s.cues.memory = method, kind
 	return s
+}
+
+// Muted is the series as one of many others: its mean alone, thin and grey, without a name.
+func (s Series) Muted() Series {
+	line := make([]float64, len(s.X))
+	for j := range line {
+		if line[j] = math.NaN(); len(s.at(j)) == len(s.Y) {
+			line[j] = stat.Mean(s.at(j), nil)
+		}
+	}
+	return Series{X: s.X, Y: [][]float64{line}, Faint: true}
 }
 
 // name is how the series is called.

@@ -172,8 +172,8 @@ func (t *trainer) restoreLearned(c results.Checkpoint) (byName map[string]safete
 	return byName, nil
 }
 
-// restoreWeights puts values into the variables that building the experiment made: exactly those, of the same shapes;
-// if bare, all but those of optimisers.
+// restoreWeights puts values into the variables that building the experiment made: exactly those, of the same shapes.
+// If bare, variables that only training reads may be missing.
 func (t *trainer) restoreWeights(byName map[string]safetensors.Tensor, bare bool) error {
 	stored := 0
 	for name := range byName {
@@ -188,8 +188,9 @@ func (t *trainer) restoreWeights(byName map[string]safetensors.Tensor, bare bool
 	var places []place
 	for _, g := range t.groups {
 		for _, v := range nn.Variables(g.build.Store, "/") {
-			if !bare || !results.Optimiser(v.Path()) {
-				places = append(places, place{v, g.tensorOf(v.Path())})
+			name := g.tensorOf(v.Path())
+			if _, kept := byName[name]; kept || !bare || !results.ForTraining(strings.TrimPrefix(v.Path(), "/")) {
+				places = append(places, place{v, name})
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -98,6 +99,7 @@ func (s *Store) Checkpoint(id string) (Checkpoint, error) {
 const (
 	weightsMark   = "weights/"     // begins the name of a variable
 	optimiserPart = "/adam/"       // within the name of an optimiser's variable
+	criticPart    = "critic/"      // begins the path of a policy gradient's value function, which no action depends on
 	weightsSuffix = ".safetensors" // ends the name of a file in the folder weights
 )
 
@@ -152,9 +154,15 @@ func EncodeWeights(r *Record, c Checkpoint) ([]byte, error) {
 // Optimiser reports whether the path of a variable is one of an optimiser.
 func Optimiser(path string) bool { return strings.Contains(path, optimiserPart) }
 
-// PackWeights writes the weights of c to weights/<ID>.safetensors below folder dir and returns a copy of r with their
-// hash.
+// ForTraining reports whether training alone reads the variable at path: an optimiser's, or the learner's critic.
+func ForTraining(path string) bool { return Optimiser(path) || strings.HasPrefix(path, criticPart) }
+
+// PackWeights writes the weights of c that act to weights/<ID>.safetensors below folder dir and returns a copy of r
+// with their hash.
 func PackWeights(dir string, r *Record, c Checkpoint) (*Record, error) {
+	c.Tensors = slices.DeleteFunc(slices.Clone(c.Tensors), func(t safetensors.Tensor) bool {
+		return ForTraining(strings.TrimPrefix(t.Name, weightsMark))
+	})
 	data, err := EncodeWeights(r, c)
 	if err != nil {
 		return nil, err

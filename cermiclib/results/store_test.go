@@ -416,6 +416,7 @@ func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
 	c := Checkpoint{Frames: 600, Tensors: []safetensors.Tensor{
 		safetensors.New("weights/actor/out/bias", []float32{1, 2}), safetensors.New("state/fresh", []uint8{1}),
 		safetensors.New("weights/actor/adam/out/bias/mean", []float32{3, 4}),
+		safetensors.New("weights/critic/out/bias", []float32{5}),
 	}}
 	with, err := PackWeights(dir, r, c)
 	if err != nil || with.Weights == "" || r.Weights != "" {
@@ -437,7 +438,7 @@ func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
 	got, err := open().Weights(r.ID)
 	if err != nil || !got.Bare || got.Frames != 600 || len(got.Tensors) != 1 ||
 		got.Tensors[0].Name != "weights/actor/out/bias" {
-		t.Fatalf("%+v, %v, want the one variable that is no optimiser's", got, err)
+		t.Fatalf("%+v, %v, want the one variable that acts", got, err)
 	}
 	if _, err := open().Checkpoint(r.ID); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a checkpoint to go on from: %v", err)

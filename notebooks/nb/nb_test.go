@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/gif"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,6 +71,14 @@ func TestSummaryOfARecordSaysHowFarItGot(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("summary %q does not say %q", text, want)
 		}
+	}
+}
+
+func TestWarningsAreSentences(t *testing.T) {
+	r := slog.NewRecord(time.Time{}, slog.LevelWarn, "the bonus is nearly the same everywhere", 0)
+	r.Add("scalar", "cermic/int_variation", "value", 0.013319091850366803)
+	if got, want := note(r), "Note: the bonus is nearly the same everywhere (scalar cermic/int_variation, value 0.01332)"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 

@@ -5,15 +5,18 @@ package nb
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"html"
 	"image"
 	"image/gif"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 	"gonum.org/v1/plot"
 
@@ -148,6 +151,41 @@ func film(g *gif.GIF) (content, error) {
 	out[protocol.MIMETextHTML] = fmt.Sprintf(`<img alt="film of %d frames" src="data:image/gif;base64,%s">`,
 		len(g.Image), base64.StdEncoding.EncodeToString(b.Bytes()))
 	return out, nil
+}
+
+// notes shows warnings as grey notes in the place of log lines, which a front end paints red.
+type notes struct{ slog.Handler }
+
+func init() {
+	if gonbui.IsNotebook {
+		slog.SetDefault(slog.New(notes{slog.DiscardHandler}))
+	}
+}
+
+func (notes) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+
+func (notes) Handle(_ context.Context, r slog.Record) error {
+	text := note(r)
+	send(&protocol.DisplayData{Data: content{protocol.MIMETextPlain: text,
+		protocol.MIMETextHTML: `<small style="opacity:.75">` + html.EscapeString(text) + "</small>"}})
+	return nil
+}
+
+// note is the sentence of a log record and its attributes.
+func note(r slog.Record) string {
+	var parts []string
+	r.Attrs(func(a slog.Attr) bool {
+		value := a.Value.String()
+		if a.Value.Kind() == slog.KindFloat64 {
+			value = viz.Short(a.Value.Float64())
+		}
+		parts = append(parts, a.Key+" "+value)
+		return true
+	})
+	if len(parts) == 0 {
+		return "Note: " + r.Message
+	}
+	return fmt.Sprintf("Note: %s (%s)", r.Message, strings.Join(parts, ", "))
 }
 
 // Beside shows films beside each other, each under its caption.

@@ -27,7 +27,7 @@ func Example() {
 	if err := store.Base(records.FS); err != nil { // the committed runs below it
 		log.Fatal(err)
 	}
-	policy, err := experiment.Load(store, "27aec568cb0d2a39", 1) // one environment
+	policy, err := experiment.Load(store, "5ccede416bc96794", 1) // one environment
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -43,5 +43,5 @@ func Example() {
 		}
 	}
 	fmt.Println(env.Spec().Name, "after", policy.Frames, "frames of training:", len(act.Continuous), "forces a step")
-	// Output: vmas/balance after 600000 frames of training: 8 forces a step
+	// Output: vmas/balance after 120000 frames of training: 8 forces a step
 }

@@ -57,7 +57,7 @@ func TestThePythonProgramActsAsThePolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := experiment.Load(st, "27aec568cb0d2a39", 1)
+	policy, err := experiment.Load(st, "5ccede416bc96794", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

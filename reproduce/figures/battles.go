@@ -173,7 +173,7 @@ func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz
 		if published, source, err = publishedCurves(task, frames); err != nil {
 			return viz.Panels{}, "", err
 		}
-		p, err := viz.Curves(viz.Figure{Title: task, X: "frames", Y: "win rate", High: 1}, append(viz.Evals(plan.Groups(own, "task.reward")), published...)...)
+		p, err := viz.Curves(viz.Figure{Title: task, X: "frames", Y: "win rate"}, append(viz.Evals(plan.Groups(own, "task.reward")), published...)...)
 		if err != nil {
 			return viz.Panels{}, "", err
 		}

@@ -37,5 +37,5 @@ func Watch(ctx context.Context, st *results.Store, gs []results.Group) (scenes [
 	if len(rs) == 0 {
 		return nil, "There are no such runs here yet.", nil
 	}
-	return nil, fmt.Sprintf("None of these %d runs has its weights here, only its record: go run ./reproduce train -again %s trains the first one again.", len(rs), rs[0].ID), nil
+	return nil, fmt.Sprintf("Of these %d runs the records are here, without weights. To watch the first one, train it again: go run ./reproduce train -again %s.", len(rs), rs[0].ID), nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -26,7 +27,11 @@ type Growth struct {
 
 // Plot draws the series.
 func (g *Growth) Plot() (*plot.Plot, error) {
-	return viz.Curves(viz.Figure{Title: "what an agent step of training costs", X: g.Name, Y: "processor time, µs"}, g.Series...)
+	high := 0.0
+	for _, s := range g.Series {
+		high = max(high, slices.Max(s.Y[0]))
+	}
+	return viz.Curves(viz.Figure{Title: "what an agent step of training costs", X: g.Name, Y: "processor time, µs", High: high}, g.Series...)
 }
 
 // GrowthAxes are the sizes that MeasureGrowth varies, three values of each, the others as in the benchmark.

@@ -24,7 +24,18 @@ var recordedLearners = []string{"mappo", "qmix"}
 // Recorded returns BenchMARL's curves on a task of the learners of the methods, or of all learners without methods, drawn
 // as references; most tasks have none.
 func Recorded(task string, methods ...string) []viz.Series {
-	var out []viz.Series
+	return references(viz.Evals(recordedRuns(task, methods...)))
+}
+
+func references(series []viz.Series) []viz.Series {
+	for i := range series {
+		series[i].Reference = true
+	}
+	return series
+}
+
+// recordedRuns are the runs of Recorded.
+func recordedRuns(task string, methods ...string) (out []results.Group) {
 	for _, learner := range recordedLearners {
 		built := func(method string) bool {
 			m, err := plan.FindMethod(method)
@@ -32,11 +43,8 @@ func Recorded(task string, methods ...string) []viz.Series {
 		}
 		rs, err := export.BenchMARL(learner, task)
 		if err == nil && (len(methods) == 0 || slices.ContainsFunc(methods, built)) {
-			out = append(out, viz.Evals(results.Groups(rs))...)
+			out = append(out, results.Groups(rs)...)
 		}
-	}
-	for i := range out {
-		out[i].Reference = true
 	}
 	return out
 }

@@ -4,6 +4,7 @@ package figures
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -100,25 +101,62 @@ func rows(plots []*plot.Plot, columns, lines int) viz.Panels {
 	return panels
 }
 
-// CurvesOf draws the tasks of a family, "vmas", "meltingpot" or "smac", that have complete runs at a budget, trained on
-// a reward, of methods with their default settings, or curves recorded from BenchMARL, which was trained on the dense
-// one: a row a task, evaluations beside the return of training.
-func CurvesOf(st *results.Store, family, budget, reward string) (any, error) {
+// CurvesOf draws the evaluations of a family's tasks, "vmas", "meltingpot" or "smac", three panels a row: of complete
+// runs at a budget, trained on a reward, of methods with their default settings, and of BenchMARL's recorded runs, which
+// were trained on the dense one. Groups of agents that are trained apart have a panel each. Methods other than those in
+// colour are grey.
+func CurvesOf(st *results.Store, family, budget, reward string, coloured ...string) (any, error) {
 	list, err := defaultRuns(st, budget, reward)
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(t taskRuns) bool { return !strings.HasPrefix(t.task.ID, family+"/") })
-	if reward == "dense" {
-		for i := range list {
-			list[i].others = Recorded(list[i].task.ID)
+	var lines []viz.Series // one of each look, for the legend
+	var plots []*plot.Plot
+	panel := func(title, y string, series []viz.Series) error {
+		for i, s := range series {
+			if !s.Reference && !slices.Contains(coloured, s.Method) {
+				series[i] = s.Muted()
+			}
+			if !slices.ContainsFunc(lines, func(l viz.Series) bool { return l.Label == series[i].Label }) {
+				lines = append(lines, series[i])
+			}
+		}
+		p, err := viz.Curves(viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true}, series...)
+		plots = append(plots, p)
+		return err
+	}
+	for _, t := range list {
+		var others []results.Group
+		if reward == "dense" {
+			others = recordedRuns(t.task.ID)
+		}
+		all := results.Flat(slices.Concat(t.groups, others))
+		if !strings.HasPrefix(t.task.ID, family+"/") || len(all) == 0 {
+			continue
+		}
+		names := slices.Sorted(maps.Keys(all[0].Evals[0].Groups))
+		for _, name := range names {
+			if err := panel(t.task.Name+": "+name, "return", slices.Concat(viz.GroupEvals(t.groups, name), references(viz.GroupEvals(others, name)))); err != nil {
+				return nil, err
+			}
+		}
+		if len(names) == 0 {
+			if err := panel(t.task.Name, plan.Score(t.task), slices.Concat(viz.Evals(t.groups), references(viz.Evals(others)))); err != nil {
+				return nil, err
+			}
 		}
 	}
-	list = slices.DeleteFunc(list, func(t taskRuns) bool { return len(t.groups)+len(t.others) == 0 })
-	if len(list) == 0 {
+	if len(plots) == 0 {
 		return "No complete run of " + family + " at budget " + budget + " was trained on the " + reward + " reward.", nil
 	}
-	return returnsOf(list...)
+	panels := viz.NewPanels(3, plots...)
+	panels.Width, panels.Height, panels.Legend = viz.MaxWidth/3, 2*vg.Inch, viz.Looks(lines...)
+	for i, s := range lines {
+		if s.Label == "" {
+			panels.Legend[i].Name = "other methods"
+		}
+	}
+	return panels, nil
 }
 
 // defaultRuns are, for each task, the complete runs at a budget, trained on a reward, of the tables' methods with their
@@ -128,10 +166,14 @@ func defaultRuns(st *results.Store, budget, reward string) ([]taskRuns, error) {
 	if err != nil {
 		return nil, err
 	}
-	records = TrainedOn(records, reward)
+	trained := TrainedOn(records, reward)
 	var list []taskRuns
 	for _, t := range plan.Tasks() {
-		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != t.ID })
+		own := slices.Clone(trained)
+		if reward == "dense" && plan.OneReward(t.ID) { // its runs have whichever reward its preset names
+			own = slices.Clone(records)
+		}
+		own = slices.DeleteFunc(own, func(r *results.Record) bool { return r.Task != t.ID })
 		list = append(list, taskRuns{task: t, groups: tableGroups(own)})
 	}
 	return list, nil

@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +48,8 @@ func TestFirstStepsHavePanelsWhereRunsNotedThem(t *testing.T) {
 func TestCurvesStandBesideTheRecordedOnes(t *testing.T) {
 	st := libtest.Store(t)
 	drawn, err := CurvesOf(st, "vmas", "short", "dense")
-	if panels, ok := drawn.(viz.Panels); err != nil || !ok || len(panels.Rows) != 9 { // nine tasks have recorded curves
+	panels, ok := drawn.(viz.Panels)
+	if err != nil || !ok || len(slices.Concat(panels.Rows...)) != 10 || len(panels.Legend) != 2 { // nine tasks are recorded, one with two groups
 		t.Errorf("%v, %v", drawn, err)
 	}
 	if said, err := CurvesOf(st, "smac", "short", "sparse"); err != nil || !strings.Contains(said.(string), "No complete run of smac") {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
+)
+
+// Names, dates and code are no measurements.
+var noMeasurements = regexp.MustCompile("(?sm)```.*?```|`[^`]*`|(\\[\\d\\d_\\w+)?\\]\\([^)]*\\)|<[^>]*>|" +
+	`^\d\. |(Table|Figure|Theorem) \d+|\d+ min\b|\d+\s+October 2025|November 2026|2026\.|NeurIPS 2025`)
+
+// Every number of README is one that this test computes, or reads in the page that has its source.
+func TestEveryNumberOfTheReadmeHasASource(t *testing.T) {
+	text := noMeasurements.ReplaceAllString(rootFile(t, "README.md"), " ")
+	var known []string
+	add := func(format string, args ...any) { known = append(known, fmt.Sprintf(format, args...)) }
+
+	add("and %d notebooks", len(globbed(t, filepath.Join("..", "notebooks", "*.ipynb"))))
+	tasks, methods := len(plan.Tasks()), 0
+	add("What do the %d tasks", tasks)
+	add("| %d: VMAS", tasks)
+	for _, m := range paper.Methods {
+		if paper.InTables(m.ID) {
+			methods++
+		}
+	}
+	add("| methods | %d,", methods)
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(rootFile(t, "go.mod"))
+	add("Go\n%s,", version[1])
+	if !strings.Contains(rootFile(t, "reproduce/setup.go"), "install Python 3.11 or newer") {
+		t.Error("set-up asks for another Python")
+	}
+	add("Python 3.11")
+	add("| 9, none curious |") // by its documentation, as the next
+	add("over 20 scenarios")
+	add("trains %s frames", thousands(t, "short"))
+	add("%s with every number", thousands(t, "paper"))
+	for _, budget := range []string{"short", "paper"} {
+		row := "|   |"
+		for _, table := range []*paper.Benchmark{paper.Sota, paper.Agents, paper.Ablation, paper.Density} {
+			done, all := covered(t, table, budget)
+			row += fmt.Sprintf(" %d of %d |", done, all)
+		}
+		add("%s", row)
+	}
+	measured := func(page, row, format string) {
+		at := regexp.MustCompile(regexp.QuoteMeta(row) + `.*\| ([\d.]+) × \(([\d.]+) to ([\d.]+)\) \|`).FindStringSubmatch(rootFile(t, page))
+		if at == nil {
+			t.Fatalf("%s has no row %q", page, row)
+		}
+		add(format, at[1], at[2], at[3])
+	}
+	measured("reproduce/PERFORMANCE.md", "| Balance from Go, 60 parallel environments |", "%s times as fast as VMAS's (%s to %s)")
+	measured("reproduce/PERFORMANCE.md", "| MAPPO at the paper's settings, end to end | 2,190", "%s times as fast (%s to %s)")
+	for source, shown := range map[string]string{"√KL is 6.87 a step with a standard deviation of .12": "6.87 ± .12 a step",
+		"with weight 1, it keeps MAPPO": "With weight 1 it keeps MAPPO", "4 of 5 runs open the lock": "4 of 5 development runs", "MACE opened it in none of 5": "MACE in none of 5"} {
+		if !strings.Contains(rootFile(t, "reproduce/FINDINGS.md"), source) {
+			t.Errorf("FINDINGS.md does not say %q", source)
+		}
+		add("%s", shown)
+	}
+
+	for _, k := range known {
+		if !strings.Contains(text, k) {
+			t.Errorf("README.md does not say %q", k)
+		}
+		text = strings.Replace(text, k, " ", 1)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^.*?(?:^|[^\w/.-])(\.?\d[\d.,]*).*$`).FindAllStringSubmatch(text, -1) {
+		t.Errorf("README.md has the number %s, whose source no rule knows, in %q", m[1], m[0])
+	}
+}
+
+// thousands is the number of frames of a budget, as README writes it.
+func thousands(t *testing.T, budget string) string {
+	p, err := plan.FindPreset(budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprint(p.Budget.Frames)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// covered counts the experiments of a table with three seeds, and those with a committed record.
+func covered(t *testing.T, table *paper.Benchmark, budget string) (done, all int) {
+	st := committedStore(t)
+	es, _ := plan.Benchmark(table, budget, 3)
+	for _, e := range es {
+		id, err := e.ID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := st.Head(id); err == nil && r.Complete {
+			done++
+		}
+	}
+	return done, len(es)
+}
