@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 )
@@ -81,7 +82,7 @@ func TestEveryNumberOfTheReadmeHasASource(t *testing.T) {
 
 // thousands is the number of frames of a budget, as README writes it.
 func thousands(t *testing.T, budget string) string {
-	p, err := plan.FindPreset(budget)
+	p, err := cermiclib.FindPreset(budget)
 	if err != nil {
 		t.Fatal(err)
 	}
