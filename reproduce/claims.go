@@ -12,9 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"cermic/cermiclib/results"
+	"cermic/reproduce/figures"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
+	"cermic/viz"
 )
 
 // claimsFile and resultsFile are generated from the committed records, as seen from the repository's root.
@@ -122,10 +124,15 @@ func claimsPage(st *results.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	ours, err := figures.DefaultRobustness().Verdict(st)
+	if err != nil {
+		return "", err
+	}
 	return renderPage("claims.md", struct {
 		Power, Theorem string
 		Verdicts       []paper.Verdict
-	}{paper.SeedsThatTell, paper.TheoremBonus, verdicts})
+		Ours           viz.Box
+	}{paper.SeedsThatTell, paper.TheoremBonus, verdicts, ours})
 }
 
 // writeGenerated writes a page from the committed records alone.

@@ -273,7 +273,7 @@ func (n Robustness) Verdict(st *results.Store) (viz.Box, error) {
 		box.Mark, box.Head = viz.Good, string(paper.Supported)
 	}
 	for _, name := range []string{"without L_exploit", "α = 1"} {
-		if other := armOf(groups, name); len(other.Runs) > 0 {
+		if other := armOf(groups, name); len(other.Runs) == len(n.Worlds[0].Seeds) {
 			box.Lines = append(box.Lines, fmt.Sprintf("Frames to success, α = .2 beside %s: log-rank p = %.2g.", name,
 				stats.LogRank(waits(trained), waits(other))))
 		}
@@ -301,7 +301,7 @@ func (n Robustness) besideMACE(st *results.Store) (string, error) {
 			return "", err
 		}
 		x, y := valuesOf(armOf(groups, "α = .2"), lastSuccess), valuesOf(armOf(groups, "mace"), lastSuccess)
-		if len(x) > 0 && len(y) > 0 {
+		if len(x) > 1 && len(y) > 1 {
 			ours, theirs = append(ours, x), append(theirs, y)
 		}
 	}
