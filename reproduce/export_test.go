@@ -27,7 +27,7 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 	}
 	to := t.TempDir()
 	arguments := func(form, name string) []string {
-		return []string{"export", form, "-budget", "custom", "-store", store, "-o", filepath.Join(to, name)}
+		return []string{"export", form, "-task", "balance", "-budget", "custom", "-store", store, "-o", filepath.Join(to, name)}
 	}
 	written := func(form, file string) string {
 		t.Helper()

@@ -35,15 +35,15 @@ func TestEveryNumberOfTheReadmeHasASource(t *testing.T) {
 	}
 	add("| methods | %d,", methods)
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(rootFile(t, "go.mod"))
-	add("Go\n%s,", version[1])
+	add("Go %s,", version[1])
 	if !strings.Contains(rootFile(t, "reproduce/setup.go"), "install Python 3.11 or newer") {
 		t.Error("set-up asks for another Python")
 	}
 	add("Python 3.11")
-	add("| 9, none curious |") // by its documentation, as the next
+	add("| 9, none with curiosity |") // by its documentation, as the next
 	add("over 20 scenarios")
 	add("trains %s frames", thousands(t, "short"))
-	add("%s with every number", thousands(t, "paper"))
+	add("%s with the settings", thousands(t, "paper"))
 	for _, budget := range []string{"short", "paper"} {
 		row := "|   |"
 		for _, table := range []*paper.Benchmark{paper.Sota, paper.Agents, paper.Ablation, paper.Density} {
@@ -59,14 +59,19 @@ func TestEveryNumberOfTheReadmeHasASource(t *testing.T) {
 		}
 		add(format, at[1], at[2], at[3])
 	}
-	measured("reproduce/PERFORMANCE.md", "| Balance from Go, 60 parallel environments |", "%s times as fast as VMAS's (%s to %s)")
+	measured("reproduce/PERFORMANCE.md", "| Balance from Go, 60 parallel environments |", "%s times as fast as in VMAS (%s to %s)")
 	measured("reproduce/PERFORMANCE.md", "| MAPPO at the paper's settings, end to end | 2,190", "%s times as fast (%s to %s)")
-	for source, shown := range map[string]string{"√KL is 6.87 a step with a standard deviation of .12": "6.87 ± .12 a step",
-		"with weight 1, it keeps MAPPO": "With weight 1 it keeps MAPPO", "4 of 5 runs open the lock": "4 of 5 development runs", "MACE opened it in none of 5": "MACE in none of 5"} {
-		if !strings.Contains(rootFile(t, "reproduce/FINDINGS.md"), source) {
-			t.Errorf("FINDINGS.md does not say %q", source)
+	for _, said := range []struct{ page, source, shown string }{
+		{"reproduce/CLAIMS.md", "α = .2 succeeds in 9 of 10 runs, α = 0 in 0 of 10 (Fisher's exact test, one-sided, Holm: p = 0.00012)", "in 9 of 10 runs. With α = 0 (p = .0001)"},
+		{"reproduce/CLAIMS.md", "never trained in 0 of 10 (Fisher's exact test, one-sided, Holm: p = 0.00012)", "untrained\n   module (p = .0001)"},
+		{"reproduce/FINDINGS.md", "MACE, MAPPO-RFF, MAPPO-DB and MAPPO open it in 0 of 10", "MACE it is 0 of 10"},
+		{"reproduce/FINDINGS.md", "√KL is 6.87 per step with a standard deviation of .12", "6.87 ± .12 per step"},
+		{"reproduce/FINDINGS.md", "with weight 1, it holds MAPPO", "With weight 1, MAPPO does not learn"},
+	} {
+		if !strings.Contains(rootFile(t, said.page), said.source) {
+			t.Errorf("%s does not say %q", said.page, said.source)
 		}
-		add("%s", shown)
+		add("%s", said.shown)
 	}
 
 	for _, k := range known {

@@ -145,7 +145,7 @@ func TestAReplayBeyondItsMemoryIsRefusedWithItsSize(t *testing.T) {
 	l.Replay, l.ReplayGB = 100_000_000, 1
 	b, _ := libtest.NewBuild(t, libtest.DefaultIdentity(), 1)
 	_, err := l.Build(b, policy.DefaultMLP())
-	if err == nil || !strings.Contains(err.Error(), "GB of memory") {
+	if err == nil || !strings.Contains(err.Error(), "12.69 GB, more than the 1.00 GB allowed") {
 		t.Errorf("got %v", err)
 	}
 }
