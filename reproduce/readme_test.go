@@ -42,6 +42,7 @@ func TestEveryNumberOfTheReadmeHasASource(t *testing.T) {
 	add("Python 3.11")
 	add("| 9, none with curiosity |") // by its documentation, as the next
 	add("over 20 scenarios")
+	add("Left α = 0: they watch. Right α = .2: they open")
 	add("trains %s frames", thousands(t, "short"))
 	add("%s with the settings", thousands(t, "paper"))
 	for _, budget := range []string{"short", "paper"} {

@@ -172,10 +172,10 @@ func (l *lock) script(s []int32, _ int, act []int32) {
 func (l *lock) cell(s []int32, _ int) int32 { return s[0] }
 
 // scene draws the positions as a row of boxes, filled if passed, and below it the levers with the agents that pulled
-// them last.
+// them last. Agents without a lever stand aside, before the screen if there is one.
 func (l *lock) scene(s []int32, tv TV) envs.Scene {
 	wide := float64(l.Length)
-	out := envs.Scene{MinX: -0.5, MinY: -3, MaxX: wide + 0.5, MaxY: 1.2}
+	out := envs.Scene{MinX: -0.5, MinY: -3, MaxX: wide + 0.5, MaxY: 1.9}
 	for k := range l.Length {
 		out.Shapes = append(out.Shapes, envs.Shape{
 			Role: envs.RoleObject, Agent: -1, X: float64(k) + 0.5, Y: 0.5, Width: 0.9, Height: 0.9,
@@ -196,7 +196,12 @@ func (l *lock) scene(s []int32, tv TV) envs.Scene {
 		out.Shapes = append(out.Shapes,
 			envs.Shape{Role: envs.RoleNoise, Agent: -1, X: (float64(k) + 0.5) * step, Y: -2.5, Radius: 0.25})
 	}
-	for i := range l.Agents { // agents without a lever stand aside
+	if tv == Screen {
+		out.MinX = -2.5
+		out.Shapes = append(out.Shapes,
+			envs.Shape{Role: envs.RoleNoise, Agent: -1, X: -1.6, Y: -1.8, Width: 1, Height: 1.6})
+	}
+	for i := range l.Agents {
 		x := -0.2 + 0.5*float64(i)
 		if s[1+i] >= 0 {
 			x = (float64(s[1+i])+0.5)*step + (float64(i)-float64(l.Agents-1)/2)*min(0.6, 0.8*step/float64(l.Agents))
