@@ -336,31 +336,40 @@ func (n Robustness) Why(st *results.Store) (viz.Panels, error) {
 	return n.panels(plots, probed), err
 }
 
-// curves draws a scalar of a world's arms, or of some of them.
+// curves draws a scalar of a world's arms, or of some of them. Every arm has its place, so that all panels share styles.
 func (n Robustness) curves(st *results.Store, w World, scalar, title, y string, some []string) (*plot.Plot, error) {
 	groups, err := n.groups(st, w)
 	if err != nil {
 		return nil, err
 	}
-	if some != nil {
-		groups = slices.DeleteFunc(groups, func(g results.Group) bool { return !slices.Contains(some, g.Label) })
+	lines := viz.Scalar(groups, scalar)
+	series := make([]viz.Series, len(RobustnessArms))
+	for k, arm := range RobustnessArms {
+		series[k].Label = arm[0]
+		i := slices.IndexFunc(lines, func(s viz.Series) bool { return s.Label == arm[0] })
+		if i >= 0 && (some == nil || slices.Contains(some, arm[0])) {
+			series[k].X, series[k].Y = lines[i].X, lines[i].Y
+		}
 	}
 	high := 0.0
 	if scalar != "cermic/kl" {
 		high = 1
 	}
-	return viz.Curves(viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true, High: high},
-		viz.PerGroup(groups, viz.Scalar(groups, scalar))...)
+	return viz.Curves(viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true, High: high}, series...)
 }
 
-// panels arranges plots, with one legend for all.
-func (n Robustness) panels(plots []*plot.Plot, labels []string) viz.Panels {
-	if labels == nil {
-		for _, a := range RobustnessArms {
-			labels = append(labels, a[0])
-		}
+// panels arranges plots, with one legend of all arms, or of some of them.
+func (n Robustness) panels(plots []*plot.Plot, some []string) viz.Panels {
+	var labels []string
+	for _, arm := range RobustnessArms {
+		labels = append(labels, arm[0])
 	}
 	p := viz.NewPanels(2, plots...)
-	p.Legend, p.Height = viz.Styles(labels...), 2.3*vg.Inch
+	for k, style := range viz.Styles(labels...) {
+		if some == nil || slices.Contains(some, labels[k]) {
+			p.Legend = append(p.Legend, style)
+		}
+	}
+	p.Height = 2.3 * vg.Inch
 	return p
 }

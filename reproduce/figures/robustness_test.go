@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,8 +36,19 @@ func TestRobustnessIsThePlansStudy(t *testing.T) {
 	if err != nil || len(table.Rows) != len(RobustnessArms) || table.Rows[0][1] != viz.Missing {
 		t.Errorf("an empty store gives %+v, %v", table, err)
 	}
-	if _, err := study.Why(st); err != nil {
-		t.Error(err)
+	all, err := study.Coverage(st, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	why, err := study.Why(st)
+	if err != nil || len(why.Legend) != len(probed) {
+		t.Fatalf("%d of %d arms are in the legend: %v", len(why.Legend), len(probed), err)
+	}
+	for _, one := range why.Legend { // an arm looks the same in every figure
+		i := slices.IndexFunc(all.Legend, func(s viz.Style) bool { return s.Name == one.Name })
+		if i < 0 || all.Legend[i].Color != one.Color {
+			t.Errorf("%s is drawn as %v in one figure and otherwise in another", one.Name, one.Color)
+		}
 	}
 }
 
