@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -120,11 +121,18 @@ func trainCommand() *cobra.Command {
 	return cmd
 }
 
-// trainRuns trains experiments and shows their progress; the first failure ends it.
+// trainRuns trains experiments and shows their progress. A failed run does not stop the others.
 func trainRuns(cmd *cobra.Command, es []experiment.Config, st *results.Store, workers int) error {
 	p := campaign.NewProgress(cmd.OutOrStdout(), len(es))
-	defer p.Done()
-	return experiment.RunAll(cmd.Context(), es, st, workers, p.Watch)
+	err := experiment.RunAll(cmd.Context(), es, st, workers, p.Watch)
+	if len(es) < 2 {
+		return err
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), p)
+	if p.Failed() > 0 && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%d of %d runs failed; the reasons stand above", p.Failed(), len(es))
+	}
+	return err
 }
 
 // complete fills in the task and the method, and reports whether neither these nor a setting were given.

@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -19,7 +18,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/spf13/pflag"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
@@ -37,26 +37,18 @@ type Slurm struct {
 	Work []string // flags of the verb work that say how a task trains
 }
 
-// Flags declares them.
-func (s *Slurm) Flags(f *flag.FlagSet) {
+// SlurmFlags are the flags that only -on slurm reads.
+var SlurmFlags = []string{"account", "partition", "gpus", "time", "bundle", "dry-run"}
+
+// Flags declares SlurmFlags.
+func (s *Slurm) Flags(f *pflag.FlagSet) {
 	f.StringVar(&s.Account, "account", "", "with -on slurm: the `account` to charge")
 	f.StringVar(&s.Partition, "partition", "", "with -on slurm: the `partition`")
 	f.StringVar(&s.GPUs, "gpus", "", "with -on slurm: GPUs of each task, `n` or type:n")
-	f.StringVar(&s.Time, "time", "", "with -on slurm: limit of each task, for example `4:00:00`; a run that does not finish is queued again and goes on")
-	f.IntVar(&s.Bundle, "bundle", 1, "with -on slurm: `runs` that one task trains, one after the other")
+	f.StringVar(&s.Time, "time", "", "with -on slurm: time limit of each task, for example `4:00:00`; "+
+		"an unfinished run is queued again and resumes")
+	f.IntVar(&s.Bundle, "bundle", 1, "with -on slurm: `runs` that one task trains in sequence")
 	f.BoolVar(&s.Dry, "dry-run", false, "with -on slurm: print the script and submit nothing")
-}
-
-// Check returns one sentence about a value that cannot stand in a script.
-func (s Slurm) Check(store string) error {
-	for _, v := range []struct{ flag, value string }{
-		{"store", store}, {"account", s.Account}, {"partition", s.Partition}, {"gpus", s.GPUs}, {"time", s.Time},
-	} {
-		if strings.ContainsFunc(v.value, unicode.IsControl) {
-			return fmt.Errorf("-%s is %.80q: it has control characters, which would become lines of the job's script", v.flag, v.value)
-		}
-	}
-	return nil
 }
 
 // Submit writes manifest, program and script below the store and hands the script to sbatch. The store must be on a
