@@ -19,7 +19,6 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
-	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
 )
 
@@ -176,12 +175,4 @@ func readStore(dir string) (*results.Store, error) {
 		return nil, usagef("there is no folder %s: name an existing one by -store", dir)
 	}
 	return openStore(dir)
-}
-
-// located adds to the error of a run with a part of the user's own where such a run can be used.
-func located(err error) error {
-	if errors.As(err, new(*plan.ForeignError)) {
-		return usagef("%w; evaluate it there, with experiment.Evaluate", err)
-	}
-	return usageError{err}
 }

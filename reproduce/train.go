@@ -102,7 +102,7 @@ func trainCommand() *cobra.Command {
 			es, err = storedRuns(st, ids)
 		}
 		if err != nil {
-			return located(err)
+			return usageError{err}
 		}
 		if again {
 			if st, err = withoutRecords(store, es); err != nil {

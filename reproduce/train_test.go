@@ -119,7 +119,7 @@ func TestARunOfATaskInANotebookIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"evaluate aaaa0001", "train -again aaaa0001", "train -fork aaaa0001@10 -set learner.lr=1"} {
-		refuse(t, `the task "mine/meet"`, append(strings.Fields(line), "-store", store)...)
+		refuse(t, "mine/meet", append(strings.Fields(line), "-store", store)...)
 	}
 }
 
