@@ -19,7 +19,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // emptyRepository is a folder that passes for this repository, made the working directory.
@@ -137,7 +136,7 @@ func TestExecutedCopiesReplaceTheNotebooksOnlyOnRequestAndSuccess(t *testing.T) 
 		want  string
 	}{{"0", false, "old"}, {"1", true, "old"}, {"0", true, "smoke"}} {
 		t.Setenv("FAKE_EXIT", c.exit)
-		err := s.execute([]string{book}, "smoke", time.Minute, c.write)
+		err := s.execute([]string{book}, "smoke", c.write)
 		if (err == nil) != (c.exit == "0") {
 			t.Errorf("exit code %s gives error %v", c.exit, err)
 		}

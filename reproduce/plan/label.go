@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -42,6 +43,9 @@ func describeRun(r *results.Record) (description, error) {
 	var e experiment.Config
 	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
 		return description{}, err
+	}
+	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
+		return description{}, errors.New("it lacks a task, learner, policy or explorer")
 	}
 	e.Method = r.Method
 	return describe(e)
