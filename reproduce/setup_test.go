@@ -271,13 +271,13 @@ func TestTheCPUPluginComesFromTheWheelFirstThenFromGoXLA(t *testing.T) {
 	}
 }
 
-// settings of a person's own that must change nothing; the values would lead out of .venv, out of the workspace or out
-// of the language.
+// settings are a user's own, whose values would lead out of .venv, out of the workspace or out of the language. PIP_TARGET
+// excludes PIP_USER.
 var settings = [][]string{
-	nil, {"PIP_USER=1"}, {"PIP_CONFIG_FILE=pip.conf"}, {"PIP_TARGET=elsewhere"}, {"PIP_PREFIX=elsewhere"},
-	{"PYTHONPATH=elsewhere"}, {"PYTHONHOME=elsewhere"}, {"VIRTUAL_ENV=elsewhere"},
-	{"GOFLAGS=-mod=mod"}, {"GOFLAGS=-tags=noxla"}, {"GOWORK=elsewhere/go.work"}, {"CGO_ENABLED=0"},
-	{"TMPDIR=a b"}, {"LANG=tr_TR.UTF-8", "LC_ALL=tr_TR.UTF-8"}, {"NO_COLOR=1"}, {"JUPYTER_CONFIG_DIR=elsewhere"},
+	{"PIP_USER=1", "PYTHONPATH=elsewhere", "VIRTUAL_ENV=elsewhere", "GOFLAGS=-mod=mod", "GOWORK=elsewhere/go.work",
+		"TMPDIR=a b", "LANG=tr_TR.UTF-8", "LC_ALL=tr_TR.UTF-8", "NO_COLOR=1"},
+	{"PIP_CONFIG_FILE=pip.conf", "PYTHONHOME=elsewhere", "GOFLAGS=-tags=noxla", "CGO_ENABLED=0"},
+	{"PIP_TARGET=elsewhere", "PIP_PREFIX=elsewhere", "JUPYTER_CONFIG_DIR=elsewhere"},
 }
 
 // Set-up and the kernel work below a folder of any name and under each of the settings: pip installs into .venv, go

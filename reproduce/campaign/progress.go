@@ -146,8 +146,8 @@ func (t *Tally) Share() (over float64) {
 	return over
 }
 
-// String is the state of all runs: "3 done, 1 training, 0 failed, 8 to go; about 2 h 10 min left". The time assumes that
-// the others take as long as those so far.
+// String is the state of all runs: "3 done, 1 training, 0 failed, 8 to go; about 2 h 10 min left". The time assumes
+// the pace so far.
 func (t *Tally) String() string {
 	text := fmt.Sprintf("%d done, %d training, %d failed, %d to go",
 		t.count(done), t.count(training), t.count(failed), t.runs-len(t.seen))

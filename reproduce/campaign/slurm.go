@@ -28,13 +28,12 @@ import (
 	"cermic/viz"
 )
 
-// Slurm is how a campaign is handed to the Slurm scheduler: one job array over the runs that the store lacks.
+// Slurm holds the options of a job array over the runs that a store lacks.
 type Slurm struct {
-	Account, Partition, GPUs, Time string // passed through to sbatch; empty: the cluster's own default
-	Bundle                         int    // runs that one task of the array trains, one after the other
-	Dry                            bool   // print the script instead of submitting it
-
-	Work []string // flags of the verb work that say how a task trains
+	Account, Partition, GPUs, Time string   // passed to sbatch; empty: the cluster's default
+	Bundle                         int      // runs that one task of the array trains in sequence
+	Dry                            bool     // print the script instead of submitting it
+	Work                           []string // flags of the command work
 }
 
 // SlurmFlags are the flags that only -on slurm reads.
@@ -87,22 +86,17 @@ func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config
 	}
 	files := map[string][]byte{"manifest.jsonl": manifest, "job.sh": []byte(script), "reproduce": program}
 	for name, content := range files {
-		// A new file under the old name: nodes may be running the old one.
-		temporary := filepath.Join(folder, name+".new")
-		err := os.WriteFile(temporary, content, 0o777)
-		if err == nil {
-			err = os.Chtimes(temporary, time.Time{}, experiment.Built())
+		path := filepath.Join(folder, name)
+		if err := results.WriteFile(path, content); err != nil { // replaces the file, since nodes may run the old one
+			return err
 		}
-		if err == nil {
-			err = os.Rename(temporary, filepath.Join(folder, name))
-		}
-		if err != nil {
+		if err := errors.Join(os.Chmod(path, 0o777), os.Chtimes(path, time.Time{}, experiment.Built())); err != nil {
 			return err
 		}
 	}
 	said, err := exec.CommandContext(ctx, "sbatch", filepath.Join(folder, "job.sh")).CombinedOutput()
 	if errors.Is(err, exec.ErrNotFound) {
-		return errors.New("there is no sbatch here: submit from a machine of the cluster, or look at the script with -dry-run")
+		return errors.New("sbatch was not found: submit from a machine of the cluster, or print the script with -dry-run")
 	}
 	if err != nil {
 		return fmt.Errorf("sbatch: %s", strings.Join(strings.Fields(string(said)), " "))
@@ -163,12 +157,9 @@ func writeManifest(es []experiment.Config) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// maxManifest is more than the largest manifest has in bytes.
-const maxManifest = 1 << 30
-
 // ReadManifest reads what FileManifest and Submit write.
 func ReadManifest(path string) ([]experiment.Config, error) {
-	data, err := results.ReadFile(path, maxManifest)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
