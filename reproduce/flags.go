@@ -68,7 +68,8 @@ func setFlag(f *pflag.FlagSet, set *[]string) {
 
 // storedBudgetFlag chooses runs in a store, whose budget may be a custom one.
 func storedBudgetFlag(f *pflag.FlagSet, budget *string) {
-	f.StringVar(budget, "budget", cermiclib.DefaultBudget, "`budget` of the runs: "+budgetNames()+" or "+cermiclib.CustomBudget)
+	f.StringVar(budget, "budget", cermiclib.DefaultBudget,
+		"`budget` of the runs: "+budgetNames()+" or "+cermiclib.CustomBudget)
 }
 
 // storedBudget checks the name of a stored run's budget.

@@ -49,8 +49,9 @@ func NewControls() *Controls {
 // Slider adds a number between low and high.
 func (c *Controls) Slider(name string, low, high, step, value float64) *Control {
 	return c.add(name, fmt.Sprint(value), func(value string) string {
-		return fmt.Sprintf(`<input type="range" data-lm-suppress-shortcuts disabled data-name="%s" min="%g" max="%g" step="%g" value="%s"> <output>%s</output>`,
-			html.EscapeString(name), low, high, step, value, value)
+		return fmt.Sprintf(`<input type="range" data-lm-suppress-shortcuts disabled data-name="%s" `+
+			`min="%g" max="%g" step="%g" value="%s"> <output>%s</output>`, html.EscapeString(name), low, high, step,
+			value, value)
 	})
 }
 
