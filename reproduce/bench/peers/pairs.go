@@ -165,10 +165,8 @@ func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, round
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		r := p.ratios(here, there)
-		if _, err := fmt.Fprintf(out, "%-40s %9s %-8s %s %s: %.3g× (%.3g to %.3g in %s)\n", p.name,
-			bench.Amount(median(here)), p.unit, p.peer, bench.Amount(median(there)), median(r), r[0], r[len(r)-1], viz.Count(len(r), "turn")); err != nil {
-			return err
-		}
+		fmt.Fprintf(out, "%-40s %9s %-8s %s %s: %.3g× (%.3g to %.3g in %s)\n", p.name, bench.Amount(median(here)), p.unit,
+			p.peer, bench.Amount(median(there)), median(r), r[0], r[len(r)-1], viz.Count(len(r), "turn"))
 	}
 	return nil
 }
