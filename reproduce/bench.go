@@ -4,10 +4,12 @@ package main
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"cermic/envs/conf"
 	"cermic/reproduce/bench"
 	"cermic/reproduce/bench/peers"
 )
@@ -26,12 +28,12 @@ func benchCommand() *cobra.Command {
 		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, out := cmd.Context(), cmd.OutOrStdout()
-			check := bench.Check
+			groups := bench.Groups()
 			if beside {
-				check = peers.Check
+				groups = peers.Groups
 			}
-			if err := check(group); err != nil {
-				return usageError{err}
+			if name, _, _ := strings.Cut(group, "/"); name != "" && !slices.Contains(groups, name) {
+				return usagef("unknown group %q%s", group, conf.Near(name, groups))
 			}
 			root, err := repository()
 			if err != nil {

@@ -4,21 +4,16 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"fmt"
 	"io"
-	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"cermic/cermiclib"
-	"cermic/cermiclib/experiment"
-	"cermic/cermiclib/results"
 	"cermic/reproduce/campaign"
 	"cermic/reproduce/figures"
 	"cermic/reproduce/plan"
-	"cermic/viz"
 )
 
 // campaignRun holds the flags of campaign.
@@ -30,8 +25,7 @@ type campaignRun struct {
 	job                 campaign.Slurm
 }
 
-// campaignCommand trains the runs of a table that the store lacks, after stating their cost. A failed run does not stop
-// the others.
+// campaignCommand trains the runs of a table that the store lacks, after stating their cost.
 func campaignCommand() *cobra.Command {
 	c := campaignRun{choice: choice{seeds: seedRange{1, 3}}}
 	cmd := &cobra.Command{
@@ -61,9 +55,7 @@ func campaignCommand() *cobra.Command {
 	f.BoolVar(&c.planOnly, "plan", false, "print the cost and train nothing; alone: of every table at every budget")
 	f.StringVar(&c.manifest, "manifest", "", "write the missing runs to a `file` for the command work, and train nothing")
 	trainingFlags(f)
-	slurm := flag.NewFlagSet("", flag.ContinueOnError)
-	c.job.Flags(slurm)
-	f.AddGoFlagSet(slurm)
+	c.job.Flags(f)
 	return cmd
 }
 
@@ -86,17 +78,14 @@ func (c *campaignRun) check(cmd *cobra.Command) error {
 		return usagef("-workers is %d, want at least 1", c.workers)
 	case c.job.Bundle < 1 || c.job.Bundle > maxRuns:
 		return usagef("-bundle is %d, want 1 to %d", c.job.Bundle, maxRuns)
-	case c.seeds.first > 1 && c.planOnly && c.everything():
-		return usagef("-seeds is %s: a range needs -table, or -task and -method; give the number of seeds, as %d",
-			&c.seeds, c.seeds.last)
 	case c.on != "here" && c.on != "slurm":
 		return usagef("-on is %q, want here or slurm", c.on)
 	case c.table != "" && (c.task != "" || c.method != "" || len(c.set) > 0):
 		return usagef("-table chooses tasks, methods and settings: leave out -task, -method and -set")
 	case c.table == "" && (c.task == "" || c.method == "") && !c.planOnly:
 		return usagef("a campaign needs -table, or -task and -method")
-	case c.on == "here" && !reflect.DeepEqual(c.job, campaign.Slurm{Bundle: 1}):
-		return usagef("-account, -partition, -gpus, -time, -bundle and -dry-run need -on slurm")
+	case c.on == "here" && slices.ContainsFunc(campaign.SlurmFlags, cmd.Flags().Changed):
+		return usagef("-%s need -on slurm", strings.Join(campaign.SlurmFlags, ", -"))
 	case c.on == "slurm" && cmd.Flags().Changed("workers"):
 		return usagef("-workers counts runs on this machine: use -bundle with -on slurm")
 	}
@@ -104,9 +93,6 @@ func (c *campaignRun) check(cmd *cobra.Command) error {
 		if f := cmd.Flags().Lookup(name); f.Changed {
 			c.job.Work = append(c.job.Work, "-"+name+"="+f.Value.String())
 		}
-	}
-	if err := c.job.Check(c.store); err != nil {
-		return usageError{err}
 	}
 	return nil
 }
@@ -141,18 +127,10 @@ func (c *campaignRun) run(cmd *cobra.Command) error {
 	if c.on == "slurm" {
 		return c.job.Submit(ctx, out, es, st)
 	}
-	return c.train(cmd, es, st)
-}
-
-// train trains what es lack and shows it on a board; a failed run does not stop the others.
-func (c *campaignRun) train(cmd *cobra.Command, es []experiment.Config, st *results.Store) error {
-	b := campaign.NewBoard(cmd.OutOrStdout(), len(es))
-	err := experiment.RunAll(cmd.Context(), es, st, c.workers, b.Watch)
-	b.Done()
-	if n := b.Failed(); n > 0 && !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%s of %d failed; the reasons stand above", viz.Count(n, "run"), len(es))
+	if es, err = plan.Missing(es, st); err != nil {
+		return err
 	}
-	return err
+	return trainRuns(cmd, es, st, c.workers)
 }
 
 // clusterNodes is the size of the cluster that the overview extrapolates to.

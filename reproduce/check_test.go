@@ -22,7 +22,7 @@ func TestCommittedRecordsComeOutAgain(t *testing.T) {
 	}
 	r, err := st.Get(id)
 	if err == nil {
-		err = exportRecords(st, []*results.Record{r}, committed) // the command would refuse uncommitted sources
+		_, err = results.WritePack(committed, r)
 	}
 	if err != nil {
 		t.Fatal(err)

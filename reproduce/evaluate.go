@@ -31,7 +31,7 @@ func evaluateCommand() *cobra.Command {
 			}
 			trained, as, err := plan.Evaluation(st, args[0], set)
 			if err != nil {
-				return located(err)
+				return usageError{err}
 			}
 			e, err := experiment.Evaluate(cmd.Context(), trained, as, st)
 			if err != nil {

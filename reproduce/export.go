@@ -28,24 +28,31 @@ import (
 	"cermic/viz"
 )
 
-// exportForm is a form in which runs leave the store.
-type exportForm struct {
-	name, output string // output is the default file or folder
-	write        func(st *results.Store, rs []*results.Record, to string) error
-}
-
-var exportForms = []exportForm{
-	{"csv", "runs.csv", exportCSV},
-	{"marl-eval", "marl-eval.json", exportMarlEval},
-	{"tensorboard", "tensorboard", exportTensorBoard},
-	{"weights", "weights", exportWeights},
-	{"records", "records", exportRecords},
+// exportForms write runs for other programs; output is the default file or folder.
+var exportForms = []struct {
+	name, output string
+	write        func(x *runExport, st *results.Store, rs []*results.Record) error
+}{
+	{"csv", "runs.csv", (*runExport).csv},
+	{"marl-eval", "marl-eval.json", (*runExport).marlEval},
+	{"tensorboard", "tensorboard", (*runExport).tensorBoard},
+	{"weights", "weights", (*runExport).safetensors},
+	{"records", "records", (*runExport).records},
 }
 
 // runExport holds the flags of export.
 type runExport struct {
 	task, method, budget, store, to string
 	weights                         []string
+	out                             io.Writer
+}
+
+// written reports so many runs.
+func (x *runExport) written(runs int, err error) error {
+	if err == nil {
+		fmt.Fprintf(x.out, "%s: %s\n", x.to, viz.Count(runs, "run"))
+	}
+	return err
 }
 
 func exportCommand() *cobra.Command {
@@ -65,7 +72,21 @@ func exportCommand() *cobra.Command {
 			if i < 0 {
 				return usagef("unknown form %q%s", args[0], conf.Near(args[0], names))
 			}
-			return x.run(cmd.OutOrStdout(), exportForms[i])
+			form := exportForms[i]
+			stored := form.name == "records"
+			if len(x.weights) > 0 && !stored {
+				return usagef("export %s does not read -weights: leave it out, or export records", form.name)
+			}
+			x.out, x.to = cmd.OutOrStdout(), cmp.Or(x.to, form.output)
+			st, err := readStore(x.store)
+			if err != nil {
+				return err
+			}
+			rs, err := x.find(st, stored)
+			if err != nil {
+				return err
+			}
+			return form.write(&x, st, rs)
 		},
 	}
 	f := cmd.Flags()
@@ -76,40 +97,6 @@ func exportCommand() *cobra.Command {
 	f.StringArrayVar(&x.weights, "weights", nil, "with records: only run `ID`, with its weights; may be repeated")
 	f.StringVarP(&x.to, "output", "o", "", "`file` (csv, marl-eval) or folder to write (default named after the form)")
 	return cmd
-}
-
-// run writes the chosen runs in a form.
-func (x *runExport) run(out io.Writer, form exportForm) error {
-	asRecords := form.name == "records"
-	if len(x.weights) > 0 && !asRecords {
-		return usagef("export %s does not read -weights: leave it out, or export records", form.name)
-	}
-	x.to = cmp.Or(x.to, form.output)
-	st, err := readStore(x.store)
-	if err != nil {
-		return err
-	}
-	rs, err := x.find(st, asRecords)
-	if err != nil {
-		return err
-	}
-	switch {
-	case len(x.weights) > 0:
-		rs, err = packWeights(st, rs, x.weights, x.to)
-	case form.name == "weights":
-		rs, err = withWeights(out, st, rs)
-	}
-	if err == nil && asRecords {
-		err = refuseUnbuildable(rs)
-	}
-	if err == nil {
-		err = form.write(st, rs, x.to)
-	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%s: %s\n", x.to, viz.Count(len(rs), "run"))
-	return nil
 }
 
 // find returns the complete runs that the flags choose, with today's labels or as they are stored.
@@ -145,17 +132,17 @@ func (x *runExport) find(st *results.Store, stored bool) (rs []*results.Record, 
 	return rs, nil
 }
 
-func exportMarlEval(_ *results.Store, rs []*results.Record, to string) error {
+func (x *runExport) marlEval(_ *results.Store, rs []*results.Record) error {
 	data, err := export.MarlEval(rs)
-	if err != nil {
-		return err
+	if err == nil {
+		err = results.WriteFile(x.to, data)
 	}
-	return results.WriteFile(to, data)
+	return x.written(len(rs), err)
 }
 
-// exportCSV writes a line for every episode of every evaluation. Groups of agents that are trained apart add a column
+// csv writes a line for every episode of every evaluation. Groups of agents that are trained apart add a column
 // each for their returns.
-func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
+func (x *runExport) csv(_ *results.Store, rs []*results.Record) error {
 	var groups []string
 	for _, r := range rs {
 		for _, e := range r.Evals {
@@ -191,21 +178,29 @@ func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
 	if err := csv.NewWriter(&b).WriteAll(lines); err != nil {
 		return err
 	}
-	return results.WriteFile(to, b.Bytes())
+	return x.written(len(rs), results.WriteFile(x.to, b.Bytes()))
 }
 
-// exportRecords writes compact records, one file a run, in the form of reproduce/records, and the descriptions of the
+// records writes compact records, one file a run, in the form of reproduce/records, and the descriptions of the
 // pre-trained weights that they name.
-func exportRecords(st *results.Store, rs []*results.Record, to string) error {
+func (x *runExport) records(st *results.Store, rs []*results.Record) (err error) {
+	if len(x.weights) > 0 {
+		if rs, err = packWeights(st, rs, x.weights, x.to); err != nil {
+			return err
+		}
+	}
+	if err := refuseUnbuildable(rs); err != nil {
+		return err
+	}
 	for i, r := range plan.Labelled(rs) {
 		if committed(r.ID) {
 			r = rs[i] // its file stays the same
 		}
-		if _, err := results.WritePack(to, r); err != nil {
+		if _, err := results.WritePack(x.to, r); err != nil {
 			return err
 		}
 	}
-	return experiment.ExportPretrained(st, rs, to)
+	return x.written(len(rs), experiment.ExportPretrained(st, rs, x.to))
 }
 
 // committed reports whether a run is among the committed records.
@@ -245,15 +240,15 @@ func packWeights(st *results.Store, rs []*results.Record, ids []string, to strin
 	return out, nil
 }
 
-// exportTensorBoard writes a folder for every run: <task>/<method>/seed_<n>.
-func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error {
+// tensorBoard writes a folder for every run: <task>/<method>/seed_<n>.
+func (x *runExport) tensorBoard(_ *results.Store, rs []*results.Record) error {
 	for _, r := range rs {
 		var b bytes.Buffer
 		if err := export.WriteTensorBoard(&b, r); err != nil {
 			return err
 		}
 		method, seed := strings.ReplaceAll(r.Method, "/", "_"), fmt.Sprintf("seed_%d", r.Seed)
-		dir := filepath.Join(to, filepath.FromSlash(r.Task), method, seed)
+		dir := filepath.Join(x.to, filepath.FromSlash(r.Task), method, seed)
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
 		}
@@ -261,39 +256,22 @@ func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error 
 			return err
 		}
 	}
-	return nil
+	return x.written(len(rs), nil)
 }
 
-// withWeights keeps the runs whose weights can be read here and prints why others are left out.
-func withWeights(out io.Writer, st *results.Store, rs []*results.Record) (own []*results.Record, err error) {
-	elsewhere := 0
-	for _, r := range rs {
-		switch _, err := st.Weights(r.ID); {
-		case err == nil:
-			own = append(own, r)
-		case errors.Is(err, fs.ErrNotExist):
-			elsewhere++
-		default:
-			fmt.Fprintln(out, "left out:", err)
-		}
-	}
-	if elsewhere > 0 {
-		fmt.Fprintf(out, "left out: %s trained elsewhere, whose records hold scores only\n", viz.Count(elsewhere, "run"))
-	}
-	if len(own) == 0 {
-		return nil, errors.New("none of these runs has readable weights here: train one with go run ./reproduce train")
-	}
-	return own, nil
-}
-
-// exportWeights writes the trained variables of every run as <run>.safetensors, without the state of optimisers and
+// safetensors writes the trained variables of every run as <run>.safetensors, without the state of optimisers and
 // environments. A variable's name is its scope, "actor/layer_0/weights"; README.md explains the axes of its shape.
-func exportWeights(st *results.Store, rs []*results.Record, to string) error {
-	if err := os.MkdirAll(to, 0o777); err != nil {
+func (x *runExport) safetensors(st *results.Store, rs []*results.Record) error {
+	if err := os.MkdirAll(x.to, 0o777); err != nil {
 		return err
 	}
+	runs, elsewhere := 0, 0
 	for _, r := range rs {
 		c, err := st.Weights(r.ID)
+		if errors.Is(err, fs.ErrNotExist) {
+			elsewhere++
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -301,9 +279,16 @@ func exportWeights(st *results.Store, rs []*results.Record, to string) error {
 		if err != nil {
 			return err
 		}
-		if err := results.WriteFile(filepath.Join(to, r.ID+".safetensors"), data); err != nil {
+		if err := results.WriteFile(filepath.Join(x.to, r.ID+".safetensors"), data); err != nil {
 			return err
 		}
+		runs++
 	}
-	return nil
+	if elsewhere > 0 {
+		fmt.Fprintf(x.out, "left out: %s trained elsewhere, whose records hold scores only\n", viz.Count(elsewhere, "run"))
+	}
+	if runs == 0 {
+		return errors.New("none of these runs has weights here: train one with go run ./reproduce train")
+	}
+	return x.written(runs, nil)
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,9 +64,8 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 	// Records of other machines have no weights, and a damaged checkpoint is named.
 	file := filepath.Join(store, id, "checkpoint.safetensors")
 	write(t, file, "junk", 0o666)
-	out := refuse(t, "none of these runs has readable weights", arguments("weights", "none")...)
-	contains(t, out, "left out: "+file+" is damaged")
-	out = refuse(t, "none of these runs", "export", "weights", "-budget", "short", "-task", "wheel", "-store", store)
+	refuse(t, file+" is damaged", arguments("weights", "none")...)
+	out := refuse(t, "none of these runs", "export", "weights", "-budget", "short", "-task", "wheel", "-store", store)
 	contains(t, out, "trained elsewhere")
 	refuse(t, "at budget smoke in "+store, "export", "csv", "-budget", "smoke", "-store", store)
 }
@@ -103,7 +103,7 @@ func TestTheTableOfEpisodesHasAColumnForEachGroup(t *testing.T) {
 	}
 	groups := map[string][]float64{"b": {3}, "a": {-1}}
 	rs := []*results.Record{{ID: "a", Evals: eval(1, groups)}, {ID: "b", Evals: eval(2, nil)}}
-	if err := exportCSV(nil, rs, file); err != nil {
+	if err := (&runExport{to: file, out: io.Discard}).csv(nil, rs); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(file)

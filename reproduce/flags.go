@@ -19,7 +19,6 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
-	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
 )
 
@@ -69,7 +68,8 @@ func setFlag(f *pflag.FlagSet, set *[]string) {
 
 // storedBudgetFlag chooses runs in a store, whose budget may be a custom one.
 func storedBudgetFlag(f *pflag.FlagSet, budget *string) {
-	f.StringVar(budget, "budget", cermiclib.DefaultBudget, "`budget` of the runs: "+budgetNames()+" or "+cermiclib.CustomBudget)
+	f.StringVar(budget, "budget", cermiclib.DefaultBudget,
+		"`budget` of the runs: "+budgetNames()+" or "+cermiclib.CustomBudget)
 }
 
 // storedBudget checks the name of a stored run's budget.
@@ -176,12 +176,4 @@ func readStore(dir string) (*results.Store, error) {
 		return nil, usagef("there is no folder %s: name an existing one by -store", dir)
 	}
 	return openStore(dir)
-}
-
-// located adds to the error of a run with a part of the user's own where such a run can be used.
-func located(err error) error {
-	if errors.As(err, new(*plan.ForeignError)) {
-		return usagef("%w; evaluate it there, with experiment.Evaluate", err)
-	}
-	return usageError{err}
 }

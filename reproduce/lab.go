@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -39,18 +39,12 @@ func labCommand() *cobra.Command {
 				return err
 			}
 			flags := labFlags(noBrowser, port, os.Geteuid() == 0, inContainer())
-			lab := exec.Command(s.python(), slices.Concat([]string{"-m", "jupyterlab"}, flags, args)...)
+			lab := exec.CommandContext(s.ctx, s.python(), slices.Concat([]string{"-m", "jupyterlab"}, flags, args)...)
 			lab.Dir = s.path("notebooks")
 			config := prepend("JUPYTER_CONFIG_PATH", s.path("reproduce", "jupyter", "config"))
 			lab.Env = append(neutral(), s.jupyterPath(), config)
 			lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, s.out, os.Stderr
-			signals := make(chan os.Signal, 2)
-			signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-			defer signal.Stop(signals)
-			if err := s.ctx.Err(); err != nil {
-				return err
-			}
-			return attend(lab, signals)
+			return attend(s.ctx, lab)
 		},
 	}
 	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "print the address and open no browser")
@@ -58,30 +52,19 @@ func labCommand() *cobra.Command {
 	return cmd
 }
 
-// attend runs JupyterLab and waits for its end. The first signal is passed on as SIGTERM, which ends its kernels
-// without a question; the second one kills it. A stop is reported as context.Canceled.
-func attend(lab *exec.Cmd, signals <-chan os.Signal) error {
-	if err := lab.Start(); err != nil {
-		return fmt.Errorf("JupyterLab does not start: %w", err)
+// attend runs JupyterLab, a command of ctx. A stop becomes SIGTERM, which ends its kernels without a question. A second
+// signal ends this program.
+func attend(ctx context.Context, lab *exec.Cmd) error {
+	lab.Cancel = func() error { return lab.Process.Signal(syscall.SIGTERM) }
+	lab.WaitDelay = time.Minute
+	err := lab.Run()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("JupyterLab ended: %w", err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- lab.Wait() }()
-	for asked := false; ; asked = true {
-		select {
-		case err := <-ended:
-			switch {
-			case asked:
-				return context.Canceled
-			case err != nil:
-				return fmt.Errorf("JupyterLab ended: %w", err)
-			}
-			return nil
-		case <-signals:
-			if asked || lab.Process.Signal(syscall.SIGTERM) != nil { // Windows knows no SIGTERM
-				_ = lab.Process.Kill()
-			}
-		}
-	}
+	return nil
 }
 
 // firstPage is what JupyterLab opens on.

@@ -98,18 +98,6 @@ func newRoot() *cobra.Command {
 			return usagef("unknown command %q%s", args[0], conf.Near(args[0], known))
 		},
 	}
-	root.SetHelpCommand(&cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Print the help of a command",
-		RunE: func(_ *cobra.Command, args []string) error {
-			cmd, rest, err := root.Find(args)
-			cmd.InitDefaultHelpFlag()
-			if err != nil || cmd == root {
-				return root.RunE(root, rest)
-			}
-			return cmd.Help()
-		},
-	})
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(listCommand(), trainCommand(), campaignCommand(), workCommand(), pretrainCommand(),
 		evaluateCommand(), tableCommand(), resultsCommand(), claimsCommand(), curvesCommand(), exportCommand(),

@@ -10,9 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,16 +23,12 @@ import (
 func notebooksCommand() *cobra.Command {
 	var budget, only string
 	var write, thumbnails bool
-	var cell time.Duration
 	cmd := &cobra.Command{
 		Use:     "notebooks",
 		Short:   "Execute the notebooks without a browser",
 		Example: "  notebooks -budget smoke\n  notebooks -only 00_start -write",
 		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cell < time.Second {
-				return usagef("-cell is %v, want at least 1s", cell)
-			}
 			if thumbnails && (write || budget != "") {
 				return usagef("notebooks -thumbnails executes nothing: leave out -write and -budget")
 			}
@@ -55,7 +49,7 @@ func notebooksCommand() *cobra.Command {
 			if err := s.all(); err != nil {
 				return err
 			}
-			return s.execute(books, budget, cell, write)
+			return s.execute(books, budget, write)
 		},
 	}
 	f := cmd.Flags()
@@ -63,7 +57,6 @@ func notebooksCommand() *cobra.Command {
 	f.StringVar(&only, "only", "", "execute this `notebook` alone, for example 00_start")
 	f.BoolVar(&write, "write", false, "replace the notebooks by their executed copies")
 	f.BoolVar(&thumbnails, "thumbnails", false, "execute nothing and draw reproduce/jupyter/thumbnails")
-	f.DurationVar(&cell, "cell", time.Hour, "time limit of a cell")
 	return cmd
 }
 
@@ -90,11 +83,14 @@ func (s setup) notebooks(only string) ([]string, error) {
 	return nil, usagef("unknown notebook %q%s", only, conf.Near(only, known))
 }
 
+// cellSeconds is the time limit of a cell.
+const cellSeconds = "3600"
+
 // execute runs the notebooks one after the other; copies go to notebooks/.executed.
-func (s setup) execute(books []string, budget string, cell time.Duration, write bool) error {
+func (s setup) execute(books []string, budget string, write bool) error {
 	executed := s.path("notebooks", ".executed")
 	program := s.path("reproduce", "jupyter", "kernels", "execute.py")
-	args := []string{program, executed, strconv.Itoa(int(cell.Seconds()))}
+	args := []string{program, executed, cellSeconds}
 	cmd := exec.CommandContext(s.ctx, s.python(), append(args, books...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.root, s.out, s.out

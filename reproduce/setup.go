@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -181,13 +180,9 @@ func (s setup) packages(name, what, file string, flags ...string) error {
 	})
 }
 
-// wheelPlatform is the only system that the wheel of XLA's CPU plug-in serves. The wheel, lammps-jax-pjrt-cpu 0.11.2,
-// is published by one person for another project; the committed records have its bits. pip compares the whole wheel
-// with the hash in requirements-xla.txt, and every set-up compares the unpacked library with wheelSHA256.
-const (
-	wheelPlatform = "linux/amd64"
-	wheelSHA256   = "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"
-)
+// wheelPlatform is the only system of the wheel of XLA's CPU plug-in, lammps-jax-pjrt-cpu 0.11.2. The committed records
+// have its bits, and pip compares it with the hash in requirements-xla.txt.
+const wheelPlatform = "linux/amd64"
 
 // plugins installs XLA where it can run. Nothing here is an error: without XLA the pure Go backend does the work.
 func (s setup) plugins() {
@@ -200,9 +195,7 @@ func (s setup) plugins() {
 		return
 	}
 	platform := runtime.GOOS + "/" + runtime.GOARCH
-	if own := ownPlugin(); own != "" {
-		s.ready("xla", "the plug-in of "+nn.PluginVariable+" is used, "+own)
-	} else if err := s.cpuPlugin(platform); err != nil && s.ctx.Err() == nil {
+	if err := s.cpuPlugin(platform); err != nil && s.ctx.Err() == nil {
 		s.ready("xla", err.Error()+"; "+slower)
 	}
 	if !s.gpu || platform != wheelPlatform {
@@ -214,12 +207,11 @@ func (s setup) plugins() {
 	}
 }
 
-// cpuPlugin installs XLA for the CPU: the wheel on its platform, and go-xla's build elsewhere or if the wheel fails. No
-// hash of that build is published; the stamp shows whether it has changed since it was installed.
+// cpuPlugin installs XLA for the CPU: the wheel on its platform, and go-xla's build elsewhere or if the wheel fails.
 func (s setup) cpuPlugin(platform string) error {
 	if platform == wheelPlatform {
-		err := s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps", "--force-reinstall")
-		if err = cmp.Or(err, s.checkPlugin()); err == nil || s.ctx.Err() != nil {
+		err := s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps")
+		if err == nil || s.ctx.Err() != nil {
 			return err
 		}
 		s.ready("", err.Error()+"; go-xla's build is tried instead")
@@ -227,21 +219,14 @@ func (s setup) cpuPlugin(platform string) error {
 	if !slices.Contains(installer.CPUSupportedPlatforms, strings.ReplaceAll(platform, "/", "_")) {
 		return errors.New("there is no XLA plug-in for " + platform)
 	}
-	dir, stamp := s.path(".venv", "lib", "go-xla"), s.path(".venv", "installed-go-xla")
-	library := filepath.Join(dir, nn.CPUPlugin)
-	if upToDate(stamp, library) {
+	dir := s.path(".venv", "lib", "go-xla")
+	if _, err := os.Stat(filepath.Join(dir, nn.CPUPlugin)); err == nil {
 		s.ready("xla", "already there, from go-xla")
 		return nil
 	}
 	return s.step("xla", "XLA for the CPU, from go-xla", func() (err error) {
-		if err := os.RemoveAll(dir); err != nil {
-			return err
-		}
 		unzips := runtime.GOOS == "windows" // the installer tells a zip by its name, which only its cache keeps
 		nn.Quietly(func() { err = installer.CPUAutoInstall(dir, unzips, installer.Quiet) })
-		if err == nil {
-			err = mark(stamp, library)
-		}
 		if err != nil {
 			return fmt.Errorf("XLA's plug-in could not be installed from github.com/%s (%w): run setup again with a network, "+
 				"set GH_TOKEN if GitHub refuses, or name a folder with your own %s in %s",
@@ -249,42 +234,6 @@ func (s setup) cpuPlugin(platform string) error {
 		}
 		return nil
 	})
-}
-
-// ownPlugin is the CPU plug-in in the folders that the user names, "" if there is none.
-func ownPlugin() string {
-	for _, dir := range filepath.SplitList(os.Getenv(nn.PluginVariable)) {
-		path := filepath.Join(dir, nn.CPUPlugin)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path
-		}
-	}
-	return ""
-}
-
-// checkPlugin compares the installed library with what the wheel holds. Another one is moved aside, where no program
-// looks for it.
-func (s setup) checkPlugin() error {
-	found, err := fs.Glob(os.DirFS(s.root), ".venv/lib/python3*/site-packages/lammps_jax_pjrt_cpu/"+nn.CPUPlugin)
-	if err != nil || len(found) == 0 {
-		return errors.New("the wheel of XLA's plug-in did not bring " + nn.CPUPlugin)
-	}
-	for _, name := range found {
-		path := s.path(name)
-		sum, err := digest(path)
-		if err != nil {
-			return err
-		}
-		if strings.TrimSpace(sum) == wheelSHA256 {
-			continue
-		}
-		if err := os.Rename(path, path+".unknown"); err != nil {
-			return err
-		}
-		os.Remove(s.path(".venv", "installed-requirements-xla.txt")) // so that the next set-up installs it anew
-		return fmt.Errorf("%s is not the library that the wheel holds (SHA-256 %s): it was renamed to *.unknown; run setup again to install it anew", path, strings.TrimSpace(sum))
-	}
-	return nil
 }
 
 // compiler reports whether Go would build with cgo, which XLA needs; a stop keeps it from finding out.

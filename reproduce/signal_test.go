@@ -128,36 +128,24 @@ func TestTheSecondProcessWaitsForTheFirst(t *testing.T) {
 	}
 }
 
-// JupyterLab, for which a shell script stands, gets the first signal and is waited for; the second one kills it.
-func TestLabPassesTheFirstSignalOnAndWaits(t *testing.T) {
-	for _, c := range []struct {
-		trap  string // what it does on SIGTERM
-		twice bool
-		want  string // content of the file that it leaves
-	}{
-		{"sleep 0.3; echo saved > left; exit 0", false, "saved\n"},
-		{"echo deaf > left", true, "deaf\n"},
-	} {
-		dir := t.TempDir()
-		script := fmt.Sprintf("trap '%s' TERM\necho ready > ready\nwhile :; do sleep 0.05; done\n", c.trap)
-		lab := exec.Command("sh", "-c", script)
-		lab.Dir = dir
-		signals, done := make(chan os.Signal, 2), make(chan error, 1)
-		go func() { done <- attend(lab, signals) }()
-		appears(t, filepath.Join(dir, "ready"))
-		signals <- os.Interrupt
-		appears(t, filepath.Join(dir, "left"))
-		if c.twice {
-			signals <- syscall.SIGTERM
-		}
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: got %v, want a stop", c.trap, err)
-		}
-		if text, err := os.ReadFile(filepath.Join(dir, "left")); string(text) != c.want {
-			t.Errorf("%s: it left %q, %v", c.trap, text, err)
-		}
+// JupyterLab, for which a shell script stands, is stopped by SIGTERM and waited for.
+func TestLabStopsJupyterLabAndWaits(t *testing.T) {
+	dir := t.TempDir()
+	script := "trap 'sleep 0.3; echo saved > left; exit 0' TERM\necho ready > ready\nwhile :; do sleep 0.05; done\n"
+	ctx, stop := context.WithCancel(t.Context())
+	lab := exec.CommandContext(ctx, "sh", "-c", script)
+	lab.Dir = dir
+	done := make(chan error, 1)
+	go func() { done <- attend(ctx, lab) }()
+	appears(t, filepath.Join(dir, "ready"))
+	stop()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want a stop", err)
 	}
-	err := attend(exec.Command("sh", "-c", "exit 3"), nil)
+	if text, err := os.ReadFile(filepath.Join(dir, "left")); string(text) != "saved\n" {
+		t.Errorf("it left %q, %v", text, err)
+	}
+	err := attend(t.Context(), exec.CommandContext(t.Context(), "sh", "-c", "exit 3"))
 	contains(t, fmt.Sprint(err), "JupyterLab ended")
 }
 

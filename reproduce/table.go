@@ -4,8 +4,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +12,9 @@ import (
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 )
+
+// lineWidth is the number of characters in a line of a table.
+const lineWidth = 100
 
 func tableCommand() *cobra.Command {
 	var budget, store string
@@ -50,7 +51,7 @@ func tableCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.TrimRight(grid.Text(width()), "\n"))
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.TrimRight(grid.Text(lineWidth), "\n"))
 			return err
 		},
 	}
@@ -62,12 +63,4 @@ func tableCommand() *cobra.Command {
 	setFlag(f, &cell.set)
 	f.BoolVar(&cell.train, "train", false, "with -cell: train what is missing")
 	return cmd
-}
-
-// width is the number of characters in a line of the terminal: $COLUMNS if the shell exports it, else 100.
-func width() int {
-	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
-		return n
-	}
-	return 100
 }

@@ -14,15 +14,11 @@ import (
 
 	"golang.org/x/image/draw"
 
-	"cermic/cermiclib/results"
 	"cermic/viz"
 )
 
 // thumbnailWidth is in pixels; thumbnails are at most as high.
 const thumbnailWidth = 200
-
-// maxNotebook bounds the size of a notebook in bytes.
-const maxNotebook = 256 << 20
 
 // thumbnails draws reproduce/jupyter/thumbnails, which the index of notebooks shows: the first figure of each notebook,
 // or of its executed copy if the notebook is committed without outputs. Other thumbnails do not change.
@@ -73,7 +69,7 @@ func firstFigure(path string) (image.Image, error) {
 
 // outputsOf returns the outputs of a notebook's cells in order, each by media type.
 func outputsOf(path string) ([]map[string]json.RawMessage, error) {
-	text, err := results.ReadFile(path, maxNotebook)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -101,10 +102,10 @@ func trainCommand() *cobra.Command {
 			es, err = storedRuns(st, ids)
 		}
 		if err != nil {
-			return located(err)
+			return usageError{err}
 		}
 		if again {
-			if st, err = withoutRecords(store, es); err != nil {
+			if st, err = results.Open(store); err != nil { // the committed records have no weights
 				return err
 			}
 		}
@@ -120,11 +121,18 @@ func trainCommand() *cobra.Command {
 	return cmd
 }
 
-// trainRuns trains experiments and shows their progress; the first failure ends it.
+// trainRuns trains experiments and shows their progress. A failed run does not stop the others.
 func trainRuns(cmd *cobra.Command, es []experiment.Config, st *results.Store, workers int) error {
 	p := campaign.NewProgress(cmd.OutOrStdout(), len(es))
-	defer p.Done()
-	return experiment.RunAll(cmd.Context(), es, st, workers, p.Watch)
+	err := experiment.RunAll(cmd.Context(), es, st, workers, p.Watch)
+	if len(es) < 2 {
+		return err
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), p)
+	if p.Failed() > 0 && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%d of %d runs failed; the reasons stand above", p.Failed(), len(es))
+	}
+	return err
 }
 
 // complete fills in the task and the method, and reports whether neither these nor a setting were given.
@@ -146,43 +154,12 @@ func (c *choice) complete() (demo bool) {
 	return demo
 }
 
-// withoutRecords opens the store without the committed records, which have no weights, so that their runs are trained.
-func withoutRecords(store string, es []experiment.Config) (*results.Store, error) {
-	st, err := results.Open(store)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range es {
-		id, err := e.ID()
-		if err != nil {
-			return nil, err
-		}
-		if r, err := st.Head(id); err != nil || !r.Complete {
-			continue
-		}
-		if _, err := st.Checkpoint(id); err != nil {
-			return nil, fmt.Errorf("run %s is complete, but its weights are gone (%w): "+
-				"delete the folder %s/%s, then train it again", id, err, store, id)
-		}
-	}
-	return st, nil
-}
-
-// storedRuns reads the experiments of stored runs. Runs of other IDs today are refused, because
-// training would store them elsewhere.
+// storedRuns reads the experiments of stored runs.
 func storedRuns(st *results.Store, ids []string) (es []experiment.Config, err error) {
 	for _, id := range ids {
 		e, err := plan.Stored(st, id)
 		if err != nil {
 			return nil, err
-		}
-		now, err := e.ID()
-		if err != nil {
-			return nil, err
-		}
-		if !strings.HasPrefix(now, id) {
-			return nil, fmt.Errorf("run %s is of another version of this program, which gives its settings the ID %s: "+
-				"train them by -task, -method and -set", id, now)
 		}
 		es = append(es, e)
 	}

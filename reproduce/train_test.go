@@ -67,13 +67,9 @@ func TestATrainedRunIsEvaluatedAndForked(t *testing.T) {
 	}
 }
 
-func TestTrainAgainTrainsRecordsAndNamesLostWeights(t *testing.T) {
+func TestTrainAgainTrainsRecords(t *testing.T) {
 	store, id := trainedRun(t)
 	contains(t, succeed(t, "train", "-again", id, "-store", store), "in the store")
-	if err := os.Remove(filepath.Join(store, id, "checkpoint.safetensors")); err != nil {
-		t.Fatal(err)
-	}
-	refuse(t, "delete the folder "+store+"/"+id, "train", "-again", id, "-store", store)
 	const record = "4ece91a1887075b0" // which a notebook tells to train again
 	st, err := openStore(store)
 	if err != nil {
@@ -85,13 +81,6 @@ func TestTrainAgainTrainsRecordsAndNamesLostWeights(t *testing.T) {
 	}
 	if same, err := es[0].ID(); err != nil || same != record {
 		t.Errorf("trained again it is run %s, %v", same, err)
-	}
-	bare, err := withoutRecords(store, es)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := bare.Head(record); err == nil {
-		t.Error("train -again finds the committed record, and would train nothing")
 	}
 }
 
@@ -119,7 +108,7 @@ func TestARunOfATaskInANotebookIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"evaluate aaaa0001", "train -again aaaa0001", "train -fork aaaa0001@10 -set learner.lr=1"} {
-		refuse(t, `the task "mine/meet"`, append(strings.Fields(line), "-store", store)...)
+		refuse(t, "mine/meet", append(strings.Fields(line), "-store", store)...)
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 // extension in reproduce/jupyter/labextensions sends their positions to the kernel while the cell runs.
 type Controls struct {
 	block
-	line  block // the settings in words, which a saved notebook keeps
 	items []*Control
 	page  func() map[string]string // the positions on the page by name; nil where no page has answered
 }
@@ -32,7 +31,7 @@ type Control struct {
 
 // NewControls returns an empty row. It keeps its place: what is shown later stands below it.
 func NewControls() *Controls {
-	c := &Controls{block: newBlock(), line: newBlock()}
+	c := &Controls{block: newBlock()}
 	c.page = func() map[string]string {
 		var note struct {
 			ID        string            `json:"id"`
@@ -43,19 +42,16 @@ func NewControls() *Controls {
 		}
 		return note.Positions
 	}
-	c.put(nothing)
-	c.line.put(nothing)
+	c.put(asHTML("", ""))
 	return c
 }
-
-// nothing is the content of an empty block.
-var nothing = asHTML("", "")
 
 // Slider adds a number between low and high.
 func (c *Controls) Slider(name string, low, high, step, value float64) *Control {
 	return c.add(name, fmt.Sprint(value), func(value string) string {
-		return fmt.Sprintf(`<input type="range" data-lm-suppress-shortcuts disabled data-name="%s" min="%g" max="%g" step="%g" value="%s"> <output>%s</output>`,
-			html.EscapeString(name), low, high, step, value, value)
+		return fmt.Sprintf(`<input type="range" data-lm-suppress-shortcuts disabled data-name="%s" `+
+			`min="%g" max="%g" step="%g" value="%s"> <output>%s</output>`, html.EscapeString(name), low, high, step,
+			value, value)
 	})
 }
 
@@ -145,19 +141,6 @@ func (c *Controls) positions() map[string]string {
 	return out
 }
 
-// settings is the row as text, with a remark.
-func (c *Controls) settings(remark string) content {
-	var parts []string
-	for _, k := range c.items {
-		parts = append(parts, k.name+" = "+k.value)
-	}
-	line := strings.Join(parts, ", ")
-	if remark != "" {
-		line += " · " + remark
-	}
-	return asHTML("<small>"+html.EscapeString(line)+"</small>", line)
-}
-
 // show puts the controls on the page.
 func (c *Controls) show() {
 	if !gonbui.IsNotebook || Headless() {
@@ -193,6 +176,10 @@ func (c *Controls) connected(ctx context.Context) bool {
 
 // end replaces the controls by the settings in words: the saved notebook says what the last output was made with.
 func (c *Controls) end() {
-	c.line.put(nothing)
-	c.put(c.settings(""))
+	var parts []string
+	for _, k := range c.items {
+		parts = append(parts, k.name+" = "+k.value)
+	}
+	line := strings.Join(parts, ", ")
+	c.put(asHTML("<small>"+html.EscapeString(line)+"</small>", line))
 }

@@ -155,7 +155,7 @@ func (l *left) start() (err error) {
 
 // leave ends a cell that its page has left, and a detached process that was stopped. A page that is gone leaves the
 // training to a process; one that shows the cell elsewhere goes on with it there.
-func (l *left) leave(ctx context.Context, e experiment.Config, settings map[string]string, r *results.Record) {
+func (l *left) leave(ctx context.Context, e experiment.Config, settings map[string]string) {
 	why := context.Cause(ctx)
 	if detached() != nil && why != nil {
 		os.Exit(0) // it is saved
@@ -171,10 +171,6 @@ func (l *left) leave(ctx context.Context, e experiment.Config, settings map[stri
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "The training is saved, but does not go on without its page:", err)
 	}
-	if r == nil {
-		r = &results.Record{ID: l.Run, Task: e.Task.Kind(), Method: e.Label()}
-	}
-	interrupted(r, true)
 	_ = os.WriteFile(notePath(goneNote), nil, 0o666) // the relay ends what this page had asked for behind this cell
 	fmt.Printf("This cell has ended, as %v; its training goes on. Run the cell again to see it.\n", why)
 	gonbui.Sync()

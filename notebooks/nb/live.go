@@ -26,11 +26,8 @@ type block struct {
 
 func newBlock() block { return block{id: "cermic-" + gonbui.UniqueId()} }
 
-// frame is the shortest time between two updates: quicker ones cannot be seen and cost drawing time.
-const frame = 200 * time.Millisecond
-
-// share is the part of the time that drawing may take from what is drawn.
-const share = 0.02
+// frame is the shortest time between two updates, as drawing takes time from training.
+const frame = time.Second
 
 // due reports whether an update is worth drawing now, and starts the next frame if so.
 func (b *block) due(now time.Time) bool {
@@ -39,13 +36,6 @@ func (b *block) due(now time.Time) bool {
 	}
 	b.next = now.Add(frame)
 	return true
-}
-
-// took delays the next update in proportion to the time d that the last one took to draw.
-func (b *block) took(from time.Time, d time.Duration) {
-	if next := from.Add(time.Duration(float64(d) / share)); next.After(b.next) {
-		b.next = next
-	}
 }
 
 func (b *block) put(data content) { send(&protocol.DisplayData{DisplayID: b.id, Data: data}) }
@@ -69,8 +59,8 @@ type Live struct {
 	draw func(results.Event) (any, error) // a nil value leaves the picture as it is
 }
 
-// NewLive shows draw of an empty record at once, and of the growing record when Watch gets an event: at most five times
-// a second, and at most 2 % of the time but for evaluations. draw returns a value that Show accepts.
+// NewLive shows draw of an empty record at once, and of the growing record when Watch gets an event: at most once a
+// second but for evaluations. draw returns a value that Show accepts.
 func NewLive(draw func(*results.Record) (any, error)) *Live {
 	l := &Live{newBlock(), func(e results.Event) (any, error) { return draw(e.Record) }}
 	l.redraw(results.Event{Record: &results.Record{}})
@@ -103,10 +93,8 @@ func (l *Live) redraw(e results.Event) {
 	if !gonbui.IsNotebook {
 		return
 	}
-	start := time.Now()
 	if value := Must(l.draw(e)); value != nil {
 		l.put(Must(render(value)))
-		l.took(start, time.Since(start))
 	}
 }
 

@@ -98,13 +98,9 @@ func storeFolder() string {
 	return filepath.Join("..", "runs") // a cell runs in its notebook's folder
 }
 
-// Check ends the cell with one sentence if err is an error. A stopped run is no error; later cells mention it.
+// Check ends the cell with one sentence if err is an error. A stopped run is no error.
 func Check(err error) {
-	if errors.Is(err, context.Canceled) {
-		interrupted(nil, false)
-		return
-	}
-	if err == nil {
+	if err == nil || errors.Is(err, context.Canceled) {
 		return
 	}
 	ready()
@@ -116,8 +112,6 @@ func Check(err error) {
 // Must is Check for a call that also returns a value. A stopped run ends the cell.
 func Must[T any](v T, err error) T {
 	if errors.Is(err, context.Canceled) {
-		r, _ := any(v).(*results.Record)
-		interrupted(r, false)
 		gonbui.Sync()
 		os.Exit(0)
 	}

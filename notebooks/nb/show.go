@@ -200,13 +200,15 @@ func Beside(captions []string, films ...*gif.GIF) {
 	for i, g := range films {
 		one := Must(film(g))
 		if out == nil {
-			out = content{protocol.MIMEImagePNG: one[protocol.MIMEImagePNG], protocol.MIMETextPlain: strings.Join(captions, " | ")}
+			out = content{protocol.MIMEImagePNG: one[protocol.MIMEImagePNG],
+				protocol.MIMETextPlain: strings.Join(captions, " | ")}
 		}
 		caption := ""
 		if i < len(captions) {
 			caption = captions[i]
 		}
-		fmt.Fprintf(&page, "<figure style=\"margin:0\"><figcaption>%s</figcaption>%s</figure>", html.EscapeString(caption), one[protocol.MIMETextHTML])
+		fmt.Fprintf(&page, "<figure style=\"margin:0\"><figcaption>%s</figcaption>%s</figure>",
+			html.EscapeString(caption), one[protocol.MIMETextHTML])
 	}
 	out[protocol.MIMETextHTML] = page.String() + "</div>"
 	send(&protocol.DisplayData{Data: out})
@@ -218,7 +220,8 @@ func summary(rs []*results.Record) content {
 		const none = "No such runs are stored here yet."
 		return content{protocol.MIMETextMarkdown: none, protocol.MIMETextPlain: none}
 	}
-	table := viz.Table{Header: []string{"run", "task", "method", "seed", "budget", "frames", "last score", "machine", "time"}}
+	table := viz.Table{Header: []string{
+		"run", "task", "method", "seed", "budget", "frames", "last score", "machine", "time"}}
 	for _, r := range rs {
 		frames := viz.Short(float64(r.Frames))
 		if !r.Complete {

@@ -25,7 +25,7 @@ func Train(
 		return nil, err
 	}
 	r, err := experiment.Run(ctx, e, st, watch...)
-	l.leave(ctx, e, nil, r)
+	l.leave(ctx, e, nil)
 	return r, err
 }
 
@@ -51,11 +51,9 @@ func (c *Controls) Train(
 		now = ask()
 	}
 	c.show()
-	stored, first := false, true
-	var last *results.Record
+	first := true
 	notice := func(e results.Event) {
 		if e.FromStore {
-			stored = true
 			if v, err := experiment.Visits(now, st); err == nil {
 				e.Visits = v
 			}
@@ -68,22 +66,14 @@ func (c *Controls) Train(
 		if !first {
 			now = Must(plan.Turn(st, now, ask()))
 		}
-		first, stored = false, false
-		c.line.put(c.settings(""))
-		r, err := experiment.Run(round, now, st, notice)
-		if last = r; ctx.Err() == nil {
+		first = false
+		if _, err := experiment.Run(round, now, st, notice); ctx.Err() == nil {
 			Check(err)
-		}
-		if stored && len(c.items) > 0 {
-			c.line.put(c.settings("from the store: move a control to begin a run"))
 		}
 	})
 	c.end()
-	l.leave(ctx, now, c.positions(), last)
+	l.leave(ctx, now, c.positions())
 	if mine {
 		l.forget()
-	}
-	if last != nil && !last.Complete {
-		interrupted(last, false)
 	}
 }

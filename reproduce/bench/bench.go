@@ -12,7 +12,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -21,7 +21,6 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
-	"cermic/envs/conf"
 	"cermic/viz"
 )
 
@@ -117,13 +116,12 @@ func (m Metric) better(value float64) float64 {
 }
 
 // print writes the metric, and the peer's if one was recorded in the same unit.
-func (m Metric) print(out io.Writer) error {
+func (m Metric) print(out io.Writer) {
 	beside := ""
 	if p, ok := recorded[m.Benchmark]; ok && (m.Unit == "frames/s" || m.Unit == "ms/step") {
 		beside = fmt.Sprintf("%s %s: %.3g×", p.program, Amount(p.value), m.better(p.value))
 	}
-	_, err := fmt.Fprintf(out, "%-66s %9s %-9s %s\n", m.Benchmark, Amount(m.Value), m.Unit, beside)
-	return err
+	fmt.Fprintf(out, "%-66s %9s %-9s %s\n", m.Benchmark, Amount(m.Value), m.Unit, beside)
 }
 
 // Amount writes a measurement with three digits, and thousands in full.
@@ -134,33 +132,17 @@ func Amount(x float64) string {
 	return fmt.Sprintf("%.3g", x)
 }
 
-// Check returns one sentence about an unknown group; "" means all groups that take less than minutes.
-func Check(only string) error {
-	if only != "" && !slices.Contains(Groups(), only) {
-		return fmt.Errorf("unknown group %q%s", only, conf.Near(only, Groups()))
-	}
-	return nil
-}
-
 // Measure runs the groups that only names in the repository at root and prints their results.
 func Measure(ctx context.Context, out io.Writer, root, only string) error {
 	if err := PrintMachine(out); err != nil {
 		return err
 	}
-	into, err := os.MkdirTemp("", "cermic-bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(into)
 	for _, g := range groups {
 		if g.name != only && (only != "" || g.onRequest) {
 			continue
 		}
-		p, err := Build(ctx, root, g.pkg, into)
+		err := Run(ctx, out, root, g.pkg, g.pattern, func(m Metric) { m.print(out) })
 		if err != nil {
-			return err
-		}
-		if err := p.Run(ctx, g.pattern, func(m Metric) error { return m.print(out) }); err != nil {
 			return err
 		}
 	}
@@ -178,32 +160,18 @@ func PrintMachine(out io.Writer) error {
 	return err
 }
 
-// Program is the compiled test program of a package.
-type Program struct{ file, dir string }
-
-// Build compiles the benchmarks of a package of the repository at root into a folder, unless they are there.
-func Build(ctx context.Context, root, pkg, into string) (Program, error) {
-	p := Program{filepath.Join(into, strings.ReplaceAll(pkg, "/", "-")), filepath.Join(root, pkg)}
-	if _, err := os.Stat(p.file); err == nil {
-		return p, nil
-	}
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", p.file, ".")
-	build.Dir, build.WaitDelay = p.dir, time.Second
-	said, err := build.CombinedOutput()
-	return p, failure(ctx, "building the benchmarks of "+pkg, said, err)
-}
-
-// Run runs the benchmarks that pattern names, as for go test -bench, on the backend of this process, and passes on
-// every metric as it comes.
-func (p Program) Run(ctx context.Context, pattern string, each func(Metric) error) error {
+// Run runs the benchmarks of a package of the repository at root, chosen by a pattern as for go test -bench, on the
+// backend of this process. It passes on every metric as it comes and prints what go test says of failures.
+func Run(ctx context.Context, out io.Writer, root, pkg, pattern string, each func(Metric)) error {
 	backend, err := nn.Open()
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, p.file, "-test.run=^$", "-test.bench="+pattern, "-test.timeout=0")
-	cmd.Dir, cmd.WaitDelay = p.dir, time.Second
+	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-bench="+pattern, "-timeout=0", "./"+pkg)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Dir, cmd.WaitDelay = root, time.Second
 	cmd.Env = append(os.Environ(), "GOMLX_BACKEND="+backend.Label) // tests would take Go's
-	out, err := cmd.StdoutPipe()
+	lines, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
 	}
@@ -211,22 +179,26 @@ func (p Program) Run(ctx context.Context, pattern string, each func(Metric) erro
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	found, said := false, []byte(nil)
-	for in := bufio.NewScanner(out); in.Scan(); {
+	found, usual := false, regexp.MustCompile(`^(goos:|goarch:|pkg:|cpu:|PASS|ok )`)
+	for in := bufio.NewScanner(lines); in.Scan(); {
 		metrics := parse(in.Text())
-		if len(metrics) == 0 && !slices.Contains([]string{"PASS", "FAIL"}, in.Text()) {
-			said = fmt.Appendln(said, in.Text()) // the reason of a failure is the last of these lines
+		if len(metrics) == 0 && !usual.MatchString(in.Text()) {
+			fmt.Fprintln(out, in.Text())
 		}
 		for _, m := range metrics {
 			found = true
-			err = firstError(err, each(m))
+			each(m)
 		}
 	}
-	err = firstError(err, failure(ctx, "benchmark "+pattern, said, cmd.Wait()))
-	if err == nil && !found {
-		err = fmt.Errorf("benchmark %s reported nothing: %s", pattern, lastLine(said))
+	switch err := cmd.Wait(); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("benchmark %s failed: %w", pattern, err)
+	case !found:
+		return fmt.Errorf("benchmark %s reported nothing", pattern)
 	}
-	return err
+	return nil
 }
 
 // parse reads the metrics of one line of a benchmark's output, without the times and allocations that package testing
@@ -245,27 +217,4 @@ func parse(line string) (out []Metric) {
 		}
 	}
 	return out
-}
-
-// failure is the error of a program, with the last line that it printed.
-func failure(ctx context.Context, what string, said []byte, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
-		return fmt.Errorf("%s: %w: %s", what, err, lastLine(said))
-	}
-	return nil
-}
-
-func lastLine(said []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
-}
-
-func firstError(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }

@@ -5,7 +5,6 @@ package campaign
 import (
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"time"
 
@@ -13,73 +12,46 @@ import (
 	"cermic/viz"
 )
 
-// quiet is how long a log may be silent about a run that goes on; a campaign's log may be silent ten times as long.
+// quiet is the longest time without a line about runs in training.
 const quiet = 30 * time.Second
 
-// Progress shows runs while they train: on a terminal a line for each, rewritten in place, and for a campaign a count
-// of its runs; elsewhere a log, with a line for each evaluation or, of a campaign, for each run that ends.
+// Progress logs runs while they train: a line for each evaluation, and of several runs also their count.
 type Progress struct {
 	*Tally
-	out      io.Writer
-	campaign bool
-	live     bool            // out is a terminal
-	said     map[string]bool // notes, each once
-	last     time.Time       // of the last line of the log
-	lines    int             // on the terminal that are rewritten
+	out  io.Writer
+	said map[string]bool // notes, each once
+	last time.Time       // of the last line
 }
 
-// NewProgress shows so many runs on out.
+// NewProgress logs so many runs to out.
 func NewProgress(out io.Writer, runs int) *Progress {
-	return &Progress{Tally: NewTally(runs), out: out, live: isTerminal(out), said: map[string]bool{}, last: time.Now()}
+	return &Progress{Tally: NewTally(runs), out: out, said: map[string]bool{}, last: time.Now()}
 }
 
-// NewBoard shows a campaign of so many runs on out.
-func NewBoard(out io.Writer, runs int) *Progress {
-	p := NewProgress(out, runs)
-	p.campaign = true
-	return p
-}
-
-// isTerminal reports whether out is a terminal, where a line can be rewritten.
-func isTerminal(out io.Writer) bool {
-	f, ok := out.(interface{ Stat() (os.FileInfo, error) })
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// Watch shows one event.
+// Watch logs one event.
 func (p *Progress) Watch(e results.Event) {
-	ended := p.Tally.Watch(e)
-	silent := time.Since(p.last)
+	p.Tally.Watch(e)
 	switch {
 	case e.State != "": // comes before and after training
-	case e.Failed != "":
-		if p.campaign || p.runs > 1 { // the error of a single run is reported elsewhere
-			p.line("failed  " + name(e.Record) + ": " + e.Failed)
-		}
 	case e.Note != "":
 		if !p.said[e.Note] {
 			p.said[e.Note] = true
 			p.line(e.Note)
 		}
+	case e.Failed != "":
+		if p.runs > 1 { // the error of a single run is reported elsewhere
+			p.line("failed  " + name(e.Record) + ": " + e.Failed)
+		}
 	case e.FromStore:
-		if !p.campaign {
-			p.line(name(e.Record) + "  in the store")
-		}
-	case p.campaign && ended:
-		p.line("done    " + name(e.Record) + p.describe(e))
-	case p.live && !ended:
-		p.redraw()
-	case p.campaign:
-		if silent > 10*quiet {
-			p.line(p.String())
-		}
-	case ended || e.Eval != nil || silent > quiet:
+		p.line(name(e.Record) + "  in the store")
+	case e.Eval != nil || time.Since(p.last) > quiet:
 		p.line(name(e.Record) + p.describe(e))
 	}
+}
+
+func (p *Progress) line(text string) {
+	fmt.Fprintln(p.out, text)
+	p.last = time.Now()
 }
 
 // describe is the progress of one run: "  216k/600k  reward 43.03  15.2k frames/s  25s left".
@@ -93,7 +65,7 @@ func (p *Progress) describe(e results.Event) string {
 		text += fmt.Sprintf("  %s left", left)
 	}
 	if p.runs > 1 {
-		text += fmt.Sprintf("  (%d of %d runs done)", p.count(ended), p.runs)
+		text += "  (" + p.String() + ")"
 	}
 	return text
 }
@@ -103,49 +75,90 @@ func name(r *results.Record) string {
 	return fmt.Sprintf("%d %s %s", r.Seed, path.Base(r.Task), r.Method)
 }
 
-// line writes text on a line that stays; in the log of a campaign a count follows.
-func (p *Progress) line(text string) {
-	p.clear()
-	fmt.Fprintln(p.out, text)
-	if p.live {
-		p.redraw()
-	} else if count := p.String(); p.campaign && text != count {
-		fmt.Fprintln(p.out, count)
-	}
-	p.last = time.Now()
+type state int
+
+const (
+	training state = iota
+	done
+	failed
+)
+
+// progress is how far a run is, as shares of its frames.
+type progress struct {
+	state
+	from, now float64 // from: when this program first saw it
 }
 
-// redraw rewrites the lines of the runs that train, and of a campaign the count. Names are cut to what fits on any
-// terminal, so that no line wraps.
-func (p *Progress) redraw() {
-	p.clear()
-	for _, e := range p.training {
-		const width = 79
-		name, text := []rune(name(e.Record)), p.describe(e)
-		if room := width - len([]rune(text)); len(name) > room {
-			name = append(name[:max(room-1, 0)], '…')
+// Tally counts runs by their events. It serves one goroutine at a time, as watchers do.
+type Tally struct {
+	runs  int // in total
+	seen  map[string]progress
+	since time.Time
+}
+
+// NewTally counts so many runs.
+func NewTally(runs int) *Tally {
+	return &Tally{runs: runs, seen: map[string]progress{}, since: time.Now()}
+}
+
+// Watch counts one event.
+func (t *Tally) Watch(e results.Event) {
+	if e.State != "" || e.Note != "" {
+		return
+	}
+	id := e.Record.ID + e.Record.Task + name(e.Record) // a failed experiment may have no ID
+	at, known := t.seen[id]
+	at.now = min(1, float64(e.Frames)/float64(max(1, e.Total)))
+	switch {
+	case e.Failed != "":
+		at.state = failed
+	case e.FromStore:
+		at = progress{done, 1, 1}
+	case e.Frames >= e.Total && e.Eval != nil: // the evaluation that follows the last iteration
+		at.state = done
+	case !known:
+		at.from = at.now
+	}
+	t.seen[id] = at
+}
+
+// count is the number of runs in a state.
+func (t *Tally) count(s state) (n int) {
+	for _, at := range t.seen {
+		if at.state == s {
+			n++
 		}
-		fmt.Fprintln(p.out, string(name)+text)
 	}
-	p.lines = len(p.training)
-	if p.campaign {
-		fmt.Fprintln(p.out, viz.ProgressBar(p.Share(), 24)+" "+p.String())
-		p.lines++
-	}
+	return n
 }
 
-// clear removes the lines that are rewritten from the terminal.
-func (p *Progress) clear() {
-	if p.lines > 0 {
-		fmt.Fprintf(p.out, "\x1b[%dA\x1b[J", p.lines)
-		p.lines = 0
+// Failed is the number of runs that have failed.
+func (t *Tally) Failed() int { return t.count(failed) }
+
+// Share is the finished part of all runs, 0 to 1.
+func (t *Tally) Share() (over float64) {
+	for _, at := range t.seen {
+		if at.state == failed {
+			at.now = 1
+		}
+		over += at.now / float64(t.runs)
 	}
+	return over
 }
 
-// Done leaves the last count of a campaign.
-func (p *Progress) Done() {
-	if p.campaign {
-		p.clear()
-		fmt.Fprintln(p.out, p.String())
+// String is the state of all runs: "3 done, 1 training, 0 failed, 8 to go; about 2 h 10 min left". The time assumes
+// the pace so far.
+func (t *Tally) String() string {
+	text := fmt.Sprintf("%d done, %d training, %d failed, %d to go",
+		t.count(done), t.count(training), t.count(failed), t.runs-len(t.seen))
+	gained := 0.0
+	for _, at := range t.seen {
+		if at.state != failed {
+			gained += at.now - at.from
+		}
 	}
+	if rest := float64(t.runs) * (1 - t.Share()); gained > 0 && rest > 0 {
+		text += fmt.Sprintf("; about %s left", viz.Clock(rest/gained*time.Since(t.since).Seconds()))
+	}
+	return text
 }

@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -19,7 +18,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/spf13/pflag"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
@@ -28,35 +28,26 @@ import (
 	"cermic/viz"
 )
 
-// Slurm is how a campaign is handed to the Slurm scheduler: one job array over the runs that the store lacks.
+// Slurm holds the options of a job array over the runs that a store lacks.
 type Slurm struct {
-	Account, Partition, GPUs, Time string // passed through to sbatch; empty: the cluster's own default
-	Bundle                         int    // runs that one task of the array trains, one after the other
-	Dry                            bool   // print the script instead of submitting it
-
-	Work []string // flags of the verb work that say how a task trains
+	Account, Partition, GPUs, Time string   // passed to sbatch; empty: the cluster's default
+	Bundle                         int      // runs that one task of the array trains in sequence
+	Dry                            bool     // print the script instead of submitting it
+	Work                           []string // flags of the command work
 }
 
-// Flags declares them.
-func (s *Slurm) Flags(f *flag.FlagSet) {
+// SlurmFlags are the flags that only -on slurm reads.
+var SlurmFlags = []string{"account", "partition", "gpus", "time", "bundle", "dry-run"}
+
+// Flags declares SlurmFlags.
+func (s *Slurm) Flags(f *pflag.FlagSet) {
 	f.StringVar(&s.Account, "account", "", "with -on slurm: the `account` to charge")
 	f.StringVar(&s.Partition, "partition", "", "with -on slurm: the `partition`")
 	f.StringVar(&s.GPUs, "gpus", "", "with -on slurm: GPUs of each task, `n` or type:n")
-	f.StringVar(&s.Time, "time", "", "with -on slurm: limit of each task, for example `4:00:00`; a run that does not finish is queued again and goes on")
-	f.IntVar(&s.Bundle, "bundle", 1, "with -on slurm: `runs` that one task trains, one after the other")
+	f.StringVar(&s.Time, "time", "", "with -on slurm: time limit of each task, for example `4:00:00`; "+
+		"an unfinished run is queued again and resumes")
+	f.IntVar(&s.Bundle, "bundle", 1, "with -on slurm: `runs` that one task trains in sequence")
 	f.BoolVar(&s.Dry, "dry-run", false, "with -on slurm: print the script and submit nothing")
-}
-
-// Check returns one sentence about a value that cannot stand in a script.
-func (s Slurm) Check(store string) error {
-	for _, v := range []struct{ flag, value string }{
-		{"store", store}, {"account", s.Account}, {"partition", s.Partition}, {"gpus", s.GPUs}, {"time", s.Time},
-	} {
-		if strings.ContainsFunc(v.value, unicode.IsControl) {
-			return fmt.Errorf("-%s is %.80q: it has control characters, which would become lines of the job's script", v.flag, v.value)
-		}
-	}
-	return nil
 }
 
 // Submit writes manifest, program and script below the store and hands the script to sbatch. The store must be on a
@@ -95,22 +86,17 @@ func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config
 	}
 	files := map[string][]byte{"manifest.jsonl": manifest, "job.sh": []byte(script), "reproduce": program}
 	for name, content := range files {
-		// A new file under the old name: nodes may be running the old one.
-		temporary := filepath.Join(folder, name+".new")
-		err := os.WriteFile(temporary, content, 0o777)
-		if err == nil {
-			err = os.Chtimes(temporary, time.Time{}, experiment.Built())
+		path := filepath.Join(folder, name)
+		if err := results.WriteFile(path, content); err != nil { // replaces the file, since nodes may run the old one
+			return err
 		}
-		if err == nil {
-			err = os.Rename(temporary, filepath.Join(folder, name))
-		}
-		if err != nil {
+		if err := errors.Join(os.Chmod(path, 0o777), os.Chtimes(path, time.Time{}, experiment.Built())); err != nil {
 			return err
 		}
 	}
 	said, err := exec.CommandContext(ctx, "sbatch", filepath.Join(folder, "job.sh")).CombinedOutput()
 	if errors.Is(err, exec.ErrNotFound) {
-		return errors.New("there is no sbatch here: submit from a machine of the cluster, or look at the script with -dry-run")
+		return errors.New("sbatch was not found: submit from a machine of the cluster, or print the script with -dry-run")
 	}
 	if err != nil {
 		return fmt.Errorf("sbatch: %s", strings.Join(strings.Fields(string(said)), " "))
@@ -171,12 +157,9 @@ func writeManifest(es []experiment.Config) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// maxManifest is more than the largest manifest has in bytes.
-const maxManifest = 1 << 30
-
 // ReadManifest reads what FileManifest and Submit write.
 func ReadManifest(path string) ([]experiment.Config, error) {
-	data, err := results.ReadFile(path, maxManifest)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

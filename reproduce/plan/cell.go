@@ -167,21 +167,20 @@ func Takes(es []experiment.Config, st *results.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	costs, err := CostsAt(known, es, st)
+	if err != nil {
+		return "", err
+	}
 	seconds, unknown, assumed := 0.0, 0, ""
-	for _, e := range es {
-		fps := known.Of(cermiclib.MethodOf(e), e.Budget.Name, imageAgents(e.Task.Kind())).FPS
-		if fps == 0 {
-			if fps = known.slowest(e.Budget.Name, imageAgents(e.Task.Kind())); fps == 0 {
-				unknown++
+	for _, c := range costs {
+		if c.FPS == 0 && c.Frames > 0 {
+			if c.FPS = known.slowest(es[0].Budget.Name, c.ImageAgents); c.FPS == 0 {
+				unknown += c.Runs - c.Done
 				continue
 			}
 			assumed = " at the rate of the slowest method measured"
 		}
-		left, err := missingFrames(e, st)
-		if err != nil {
-			return "", err
-		}
-		seconds += float64(max(left, 0)) / fps
+		seconds += c.Takes(c.Frames).Seconds()
 	}
 	switch unknown {
 	case 0:

@@ -52,7 +52,7 @@ func relabel(e *experiment.Config) {
 		}
 		e.Budget.Name = cermiclib.CustomBudget
 	}
-	if d, err := (stored{e: *e}).describe(); err == nil {
+	if d, err := describe(*e); err == nil {
 		e.Method = d.label()
 	}
 }

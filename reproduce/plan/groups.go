@@ -22,7 +22,7 @@ func Groups(rs []*results.Record, without ...string) []results.Group {
 		without = slices.Delete(slices.Clone(without), i, i+1)
 	}
 	return Named(results.Groups(rs), func(r *results.Record) (method, label string) {
-		d, err := describe(r)
+		d, err := describeRun(r)
 		if err != nil {
 			return "", r.Method
 		}
@@ -37,7 +37,7 @@ const budgetKey = "budget"
 func oneBudget(rs []*results.Record) bool {
 	var first string
 	for i, r := range rs {
-		d, err := describe(r)
+		d, err := describeRun(r)
 		if err != nil {
 			return false
 		}

@@ -53,11 +53,7 @@ func SettingsOf(q Request) ([]Setting, error) {
 //
 //	nb.Show(plan.Settings("mappo-cermic", "explore.alpha=0.5"))
 func Settings(method string, changes ...string) (viz.Table, error) {
-	return SettingsTable(Request{Task: "balance", Method: method, Budget: "paper", Set: changes})
-}
-
-// SettingsTable is Settings on any task, at any budget.
-func SettingsTable(q Request) (viz.Table, error) {
+	q := Request{Task: "balance", Method: method, Budget: "paper", Set: changes}
 	all, err := SettingsOf(q)
 	if err != nil {
 		return viz.Table{}, err

@@ -3,17 +3,11 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"cermic/cermiclib/experiment"
-	"cermic/cermiclib/explore"
-	"cermic/cermiclib/learn"
-	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
-	"cermic/envs"
 	"cermic/envs/conf"
 )
 
@@ -41,8 +35,7 @@ func Find(st *results.Store, id string) (*results.Record, error) {
 	return nil, fmt.Errorf("%d runs in %s begin with %q: give more of the ID", len(found), st.Dir(), id)
 }
 
-// Stored returns the experiment of a run of st by its ID, which may be shortened. A part that is not registered here is
-// a ForeignError.
+// Stored returns the experiment of a run of st by its ID, which may be shortened.
 func Stored(st *results.Store, id string) (experiment.Config, error) {
 	r, err := Find(st, id)
 	if err != nil {
@@ -50,44 +43,9 @@ func Stored(st *results.Store, id string) (experiment.Config, error) {
 	}
 	var e experiment.Config
 	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
-		if foreign := foreignPart(r); foreign != nil {
-			return e, foreign
-		}
-		return e, fmt.Errorf("run %s is of another version of this program: %w", r.ID, err)
+		return e, fmt.Errorf("run %s cannot be read by this program, since a notebook or another version of it made the run: %w",
+			r.ID, err)
 	}
 	e.Method = Labelled([]*results.Record{r})[0].Method
 	return e, nil
-}
-
-// ForeignError is the error for a run with a part that only another program or a notebook registers.
-type ForeignError struct {
-	Run  string // ID
-	Part string // "task", "learner", "policy" or "explorer"
-	Kind string // "mine/meet"
-}
-
-func (e *ForeignError) Error() string {
-	return fmt.Sprintf("run %s has the %s %q, which this program does not have: a notebook or another program registers it",
-		e.Run, e.Part, e.Kind)
-}
-
-// foreignPart returns a ForeignError for the first part of a run that is not registered here, or nil.
-func foreignPart(r *results.Record) error {
-	type kind struct{ Kind string }
-	var e struct{ Task, Learner, Policy, Explore kind }
-	if json.Unmarshal(r.Experiment, &e) != nil {
-		return nil
-	}
-	for _, part := range []struct {
-		name, kind string
-		known      []string
-	}{
-		{"task", e.Task.Kind, envs.Names()}, {"learner", e.Learner.Kind, conf.Kinds[learn.Config]()},
-		{"policy", e.Policy.Kind, conf.Kinds[policy.Config]()}, {"explorer", e.Explore.Kind, conf.Kinds[explore.Config]()},
-	} {
-		if part.kind != "" && !slices.Contains(part.known, part.kind) {
-			return &ForeignError{r.ID, part.name, part.kind}
-		}
-	}
-	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/envs/conf"
 	"cermic/reproduce/bench"
 	"cermic/reproduce/paper"
 	"cermic/viz"
@@ -35,7 +34,6 @@ type Machine struct {
 	Wheel func() (file string, err error)
 
 	benchMARL, meltingPot Python
-	programs              string // folder of compiled benchmarks
 }
 
 // script measures with peers.py beside BenchMARL and VMAS.
@@ -46,16 +44,12 @@ func (m *Machine) script(args ...string) func(context.Context) (float64, error) 
 // benchmark measures a metric of one of this repository's benchmarks.
 func (m *Machine) benchmark(pkg, pattern, unit string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (value float64, err error) {
-		p, err := bench.Build(ctx, m.Root, pkg, m.programs)
-		if err != nil {
-			return 0, err
-		}
-		return value, p.Run(ctx, pattern, func(metric bench.Metric) error {
+		err = bench.Run(ctx, os.Stderr, m.Root, pkg, pattern, func(metric bench.Metric) {
 			if metric.Unit == unit {
 				value = metric.Value
 			}
-			return nil
 		})
+		return value, err
 	}
 }
 
@@ -101,19 +95,9 @@ func (m *Machine) pairs() []pair {
 	return out
 }
 
-// Check returns one sentence about an unknown pair or group; only is as for Measure.
-func Check(only string) error {
-	_, err := chosen(new(Machine).pairs(), only)
-	return err
-}
-
 // chosen are the pairs of a group, or those with a part of their name behind a slash, as env/balance; "" chooses all.
 func chosen(all []pair, only string) ([]pair, error) {
 	group, part, _ := strings.Cut(only, "/")
-	if only != "" && !slices.Contains(Groups, group) {
-		return nil, fmt.Errorf("-peers measures the groups %s, not %q%s",
-			strings.Join(Groups, ", "), only, conf.Near(group, Groups))
-	}
 	var out []pair
 	for _, g := range Groups {
 		for _, p := range all {
@@ -169,10 +153,6 @@ func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, round
 	if err := m.install(ctx, out, groups...); err != nil {
 		return err
 	}
-	if m.programs, err = os.MkdirTemp("", "cermic-bench"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(m.programs)
 	if err := bench.PrintMachine(out); err != nil {
 		return err
 	}
@@ -185,10 +165,8 @@ func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, round
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		r := p.ratios(here, there)
-		if _, err := fmt.Fprintf(out, "%-40s %9s %-8s %s %s: %.3g× (%.3g to %.3g in %s)\n", p.name, bench.Amount(median(here)),
-			p.unit, p.peer, bench.Amount(median(there)), median(r), r[0], r[len(r)-1], viz.Count(len(r), "turn")); err != nil {
-			return err
-		}
+		fmt.Fprintf(out, "%-40s %9s %-8s %s %s: %.3g× (%.3g to %.3g in %s)\n", p.name, bench.Amount(median(here)), p.unit,
+			p.peer, bench.Amount(median(there)), median(r), r[0], r[len(r)-1], viz.Count(len(r), "turn"))
 	}
 	return nil
 }

@@ -77,10 +77,8 @@ func TestPairsAreChosenByGroupAndPartOfTheirNames(t *testing.T) {
 			t.Errorf("%q chooses %d pairs, %v, want %d", only, len(got), err, want)
 		}
 	}
-	for only, part := range map[string]string{"pithon": "did you mean python?", "env/balence": `"balence"`} {
-		if _, err := chosen(all, only); err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%q: %v, want one with %s", only, err, part)
-		}
+	if _, err := chosen(all, "env/balence"); err == nil || !strings.Contains(err.Error(), `"balence"`) {
+		t.Errorf("env/balence: %v", err)
 	}
 }
 
