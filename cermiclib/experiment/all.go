@@ -25,11 +25,6 @@ func RunAll(ctx context.Context, es []Config, st *results.Store, workers int, wa
 			w(e)
 		}
 	}
-	if workers > 1 {
-		if err := Fits(ctx, es, workers); err != nil {
-			return err
-		}
-	}
 	todo, errs := make([]int, len(es)), make([]error, len(es))
 	for i := range todo {
 		todo[i] = i
@@ -57,25 +52,18 @@ func RunAll(ctx context.Context, es []Config, st *results.Store, workers int, wa
 
 // share has workers do all of todo, in order, until ctx is cancelled.
 func share(ctx context.Context, todo []int, workers int, do func(i int)) {
-	next := make(chan int)
+	slots := make(chan struct{}, max(1, min(workers, len(todo))))
 	var group sync.WaitGroup
-	for range min(max(1, workers), len(todo)) {
-		group.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
 	for _, i := range todo {
+		slots <- struct{}{}
 		if ctx.Err() != nil {
 			break
 		}
-		select {
-		case next <- i:
-		case <-ctx.Done():
-		}
+		group.Go(func() {
+			do(i)
+			<-slots
+		})
 	}
-	close(next)
 	group.Wait()
 }
 

@@ -96,3 +96,27 @@ func (e Config) Validate() error {
 	}
 	return nil
 }
+
+// spec describes e's task. It is built with one environment, since the requested number may not fit into
+// memory.
+func (e Config) spec() (*envs.Spec, error) {
+	env, err := e.withCopies(1).Task.Build(e.Seed, 1)
+	if err != nil {
+		return nil, err
+	}
+	if env == nil {
+		return nil, fmt.Errorf("task %s: Build returned nil and no error", e.Task.Kind())
+	}
+	defer envs.Close(env)
+	s := *env.Spec()
+	s.NumEnvs = e.Task.Shared().NumEnvs
+	return &s, nil
+}
+
+// withCopies is e with n parallel environments, whose number no weight depends on.
+func (e Config) withCopies(n int) Config {
+	shared := e.Task.Shared()
+	shared.NumEnvs = n
+	e.Task = e.Task.WithShared(shared)
+	return e
+}

@@ -4,7 +4,6 @@ package experiment
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"slices"
 	"testing"
@@ -58,36 +57,6 @@ func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
 	}
 }
 
-// TestAStoppedRunGoesOnCountingVisits: stopped after its first iteration, it ends with the visits of one that was not.
-func TestAStoppedRunGoesOnCountingVisits(t *testing.T) {
-	e := tinyLock(2)
-	visits := func(stop bool) *results.Visits {
-		st := open(t)
-		if stop {
-			ctx, cancel := context.WithCancel(context.Background())
-			_, err := Run(ctx, e, st, func(event results.Event) {
-				if event.Scalars != nil {
-					cancel()
-				}
-			})
-			if !errors.Is(err, context.Canceled) {
-				t.Fatalf("a stopped run returns %v", err)
-			}
-		}
-		if _, err := Run(context.Background(), e, st); err != nil {
-			t.Fatal(err)
-		}
-		v, err := Visits(e, st)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-	if whole, stopped := visits(false), visits(true); !reflect.DeepEqual(whole, stopped) {
-		t.Errorf("visits are %v of a whole run, %v of a stopped one", whole, stopped)
-	}
-}
-
 // TestTheBonusOfACellIsTheMeanOfItsAgentSteps: two environments of two agents for two steps, of which the second agent is in the first group.
 func TestTheBonusOfACellIsTheMeanOfItsAgentSteps(t *testing.T) {
 	v := &coverage{agents: 2, cells: []int32{0, 1, 0, -1, 2, 1, 0, 0}, visits: results.Visits{Recent: []uint64{4, 2, 1, 0}, Bonus: []float64{9, 9, 9, 9}}}
@@ -100,22 +69,5 @@ func TestTheBonusOfACellIsTheMeanOfItsAgentSteps(t *testing.T) {
 	v.earned(groups)
 	if want := []float64{(10 + 20 + 40 + 4) / 4., (1 + 3) / 2., 30, 0}; !slices.Equal(v.visits.Bonus, want) {
 		t.Errorf("cells are paid %v, want %v", v.visits.Bonus, want)
-	}
-}
-
-// uncounted is a task that declares no projection.
-type uncounted struct{ envs.Env }
-
-func TestATaskWithoutAProjectionHasNoCoverage(t *testing.T) {
-	env, err := explore.DefaultLock().Build(1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, scalars := newCoverage(uncounted{env}, 1), map[string]float64{}
-	v.note(0, 1)
-	v.earned(nil)
-	v.scalar(scalars)
-	if v != nil || len(scalars) > 0 || v.snapshot(0) != nil || v.tensors() != nil || v.restore(nil) != nil {
-		t.Errorf("it has %+v, %v", v, scalars)
 	}
 }

@@ -74,6 +74,9 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 func (g *group) makeRoom(frames int, whole *envs.Step, act *envs.Actions) error {
 	s := g.spec
 	rows, c := s.NumEnvs*s.Agents, g.learner.HiddenLen()
+	if err := rl.Fits(s, frames/s.NumEnvs, c); err != nil {
+		return err
+	}
 	g.step, g.act = g.view.Step(whole), g.view.Actions(act)
 	g.x = rl.NewRollout(s, frames/s.NumEnvs, c)
 	if l, ok := g.learner.(learn.OffPolicy); ok {

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"cermic/cermiclib/learn"
-	"cermic/cermiclib/memory"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results/safetensors"
 	"cermic/cermiclib/rl"
@@ -216,27 +215,6 @@ func TestInsideShowsBothGroups(t *testing.T) {
 				t.Errorf("opponents are detected: %v", across)
 			}
 		})
-	}
-}
-
-// TestWhetherOpponentsArePeersIsPartOfARunsIdentity, and weights pre-trained for one memory are refused by two.
-func TestWhetherOpponentsArePeersIsPartOfARunsIdentity(t *testing.T) {
-	e := opposed(small("mappo"))
-	a, errA := e.ID()
-	b, errB := acrossPeers(e).ID()
-	if errA != nil || errB != nil || a == b {
-		t.Errorf("ids are %s and %s, %v, %v", a, b, errA, errB)
-	}
-	task := e.Task.(vmas.SimpleAdversary)
-	task.Opponents = "peer"
-	e.Task = task
-	if err := e.Validate(); err == nil || !strings.Contains(err.Error(), `task.opponents is "peer", want one of objects, peers`) {
-		t.Errorf("got %v", err)
-	}
-	tr := trainerOf(t, opposed(small("mappo")))
-	if _, _, err := memory.DefaultPretraining(tr.backend).Run(t.Context(), memory.DefaultGraph(), tr.env); err == nil ||
-		!strings.Contains(err.Error(), "its groups have a memory each") {
-		t.Errorf("pre-training of two groups: %v", err)
 	}
 }
 

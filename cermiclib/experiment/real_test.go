@@ -92,14 +92,6 @@ func TestAnEvaluationEndsWhenEveryBattleIsAborted(t *testing.T) {
 	}
 }
 
-func TestTooFewGamesStopARunWithTheReason(t *testing.T) {
-	realGames(t, 3) // two for training, one for evaluation
-	_, err := Run(t.Context(), onRealGames(tiny(1)), open(t))
-	if err == nil || !strings.Contains(err.Error(), "all 3 games of "+sc2.AddressVariable) {
-		t.Errorf("error %v, want one that says how many games there are", err)
-	}
-}
-
 // TestAStoppedRunGoesOnOnRealGames, in new battles; a value learner is told that it cannot.
 func TestAStoppedRunGoesOnOnRealGames(t *testing.T) {
 	for name, kind := range map[string]func(uint64) Config{"mappo": tiny, "qmix": tinyQ} {

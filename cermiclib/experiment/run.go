@@ -53,12 +53,6 @@ func start(ctx context.Context, e Config, st *results.Store, wait bool, watch ..
 	if who := st.Owner(id); who != "" && !wait { // before graphs are compiled for nothing
 		return nil, fmt.Errorf("run %s is being trained by %s: %w", id, who, results.ErrBusy)
 	}
-	if err := Fits(ctx, []Config{e}, 1); err != nil {
-		return nil, err
-	}
-	if err := s.compareCode(id, text); err != nil {
-		return nil, err
-	}
 	defer s.release()
 	header := results.Record{Task: e.Task.Kind(), Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}
 	s.tellState("compiling", id, header)
@@ -98,7 +92,6 @@ type session struct {
 	saved    time.Time
 	began    time.Time
 	before   float64 // seconds trained by earlier sessions
-	changed  string  // run with the same settings and other code; see results.Event
 	sources  string  // what results.Host.Sources will be
 }
 
@@ -116,21 +109,7 @@ func (s *session) tellState(state, id string, header results.Record) {
 	if r, err := s.store.Get(id); err == nil {
 		header = *r
 	}
-	s.tell(results.Event{Record: &header, Frames: header.Frames, Total: s.exp.Budget.Frames, State: state, Changed: s.changed})
-}
-
-// compareCode says so if a run begins of which there is one with other code.
-func (s *session) compareCode(id string, text []byte) error {
-	if _, err := s.store.Head(id); err == nil {
-		return nil // it has begun before
-	}
-	other, err := s.store.OtherCode(text)
-	if err != nil || other == nil {
-		return err
-	}
-	s.changed = other.ID
-	s.note(fmt.Sprintf("your code changed since run %s: training anew", other.ID))
-	return nil
+	s.tell(results.Event{Record: &header, Frames: header.Frames, Total: s.exp.Budget.Frames, State: state})
 }
 
 // tellStored tells of a record that needs no training.
@@ -337,7 +316,7 @@ func (s *session) due(before, frames int) bool {
 
 func (s *session) event(fps float64, e results.Event) results.Event {
 	e.Record, e.Frames, e.Total, e.FPS = s.claim.Record(), s.trainer.frames, s.exp.Budget.Frames, fps
-	e.Metric, e.Changed = s.trainer.spec.Metric, s.changed
+	e.Metric = s.trainer.spec.Metric
 	if fps > 0 {
 		e.ETA = float64(max(0, e.Total-e.Frames)) / fps
 	}

@@ -9,7 +9,6 @@ import (
 
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/conf"
 )
 
 // lone is a rollout of three steps of one agent.
@@ -162,23 +161,5 @@ func TestSavedStatisticsGoOnBitExactly(t *testing.T) {
 	}
 	if b.Load([]byte("nonsense")) == nil {
 		t.Error("nonsense is taken for statistics")
-	}
-}
-
-func TestImpossibleBonusesGetASentence(t *testing.T) {
-	good := DefaultDB().Bonus
-	if err := conf.Check(good); err != nil {
-		t.Fatal(err)
-	}
-	for name, change := range map[string]func(*Bonus){
-		"norm": func(b *Bonus) { b.IntNorm = "stdd" }, "anneal": func(b *Bonus) { b.IntAnneal = "cosine" },
-		"clip": func(b *Bonus) { b.IntClip = 0 }, "coef": func(b *Bonus) { b.IntCoef = math.NaN() },
-		"frames": func(b *Bonus) { b.IntAnnealFrames = 0 }, "memory": func(b *Bonus) { b.IntMemory = 1.5 },
-	} {
-		b := good
-		change(&b)
-		if conf.Check(b) == nil {
-			t.Errorf("%s: accepted", name)
-		}
 	}
 }

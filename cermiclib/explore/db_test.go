@@ -417,17 +417,3 @@ func TestBonusOfAnAgentIgnoresOtherAgents(t *testing.T) {
 		}
 	}
 }
-
-func TestImpossibleBottlenecksGetASentence(t *testing.T) {
-	for name, change := range map[string]func(*DB){
-		"feat": func(c *DB) { c.Feat = 0 }, "hidden": func(c *DB) { c.Hidden = 1 }, "kl": func(c *DB) { c.WeightKL = -1 },
-		"nce": func(c *DB) { c.WeightNCE = math.NaN() }, "tau": func(c *DB) { c.Momentum = 2 }, "norm": func(c *DB) { c.IntNorm = "x" },
-		"lr": func(c *DB) { c.LR = 0 }, "minibatch": func(c *DB) { c.Minibatch = 1 },
-	} {
-		c := smallDB()
-		change(&c)
-		if c.Validate() == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-}

@@ -277,19 +277,3 @@ func TestSavedMACEGoesOnBitExactly(t *testing.T) {
 		t.Errorf("it goes on with %v, want %v", b, a)
 	}
 }
-
-func TestImpossibleMACEsGetASentence(t *testing.T) {
-	for name, change := range map[string]func(*MACE){
-		"share": func(c *MACE) { c.Share = "all" }, "self": func(c *MACE) { c.Self = -1 }, "discount": func(c *MACE) { c.Discount = 1.1 },
-		"keep": func(c *MACE) { c.NoveltyKeep = math.NaN() }, "layers": func(c *MACE) { c.NoveltyLayers = 0 },
-		"base": func(c *MACE) { c.HindsightBase = "old" }, "buffer": func(c *MACE) { c.HindsightBuffer = 0 }, "steps": func(c *MACE) { c.HindsightSteps = 0 },
-		"hidden": func(c *MACE) { c.HindsightHidden = []int{8, 0} }, "norm": func(c *MACE) { c.IntNorm = "x" }, "lr": func(c *MACE) { c.LR = 0 },
-		"clip": func(c *MACE) { c.RatioClip = math.Inf(1) },
-	} {
-		c := smallMACE()
-		change(&c)
-		if c.Validate() == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // smallDisk mounts a file system of that many bytes, or skips the test.
@@ -160,39 +159,5 @@ func TestWhatIsNoPlainFileIsWrittenAsItIs(t *testing.T) {
 	got := make([]byte, 4)
 	if _, err := reader.Read(got); err != nil || string(got) != "text" {
 		t.Errorf("the pipe holds %q, %v", got, err)
-	}
-}
-
-func TestAPipeIsRefusedWithoutWaiting(t *testing.T) {
-	st, err := Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	pipe := filepath.Join(st.Dir(), "0a", recordFile)
-	for _, path := range []string{pipe, filepath.Join(st.Dir(), "0b", lockFile)} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), syscall.Mkfifo(path, 0o600)); err != nil {
-			t.Skip(err)
-		}
-	}
-	done := make(chan error, 4)
-	go func() {
-		_, err := st.Find(Query{})
-		done <- err
-		st.Owner("0b")
-		done <- nil
-		_, err = st.Claim(t.Context(), "0b", []byte(testExperiment), testHeader(), false, nil)
-		done <- err
-		_, err = ReadFile(pipe, maxFile)
-		done <- err
-	}()
-	for range 4 {
-		select {
-		case err = <-done:
-		case <-time.After(10 * time.Second):
-			t.Fatal("reading waits for somebody who writes into the pipe")
-		}
-	}
-	if err == nil || !strings.Contains(err.Error(), "no regular file") {
-		t.Errorf("reading a pipe: %v", err)
 	}
 }
