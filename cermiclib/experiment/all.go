@@ -18,7 +18,7 @@ import (
 // what to know. Watchers may be called from several goroutines, one event at a time.
 func RunAll(ctx context.Context, es []Config, st *results.Store, workers int, watch ...func(results.Event)) error {
 	var one sync.Mutex
-	tell := func(e results.Event) {
+	emit := func(e results.Event) {
 		one.Lock()
 		defer one.Unlock()
 		for _, w := range watch {
@@ -32,14 +32,14 @@ func RunAll(ctx context.Context, es []Config, st *results.Store, workers int, wa
 	for _, wait := range []bool{false, true} {
 		busy := make([]bool, len(es))
 		share(ctx, todo, workers, func(i int) {
-			_, err := start(ctx, es[i], st, wait, tell)
+			_, err := start(ctx, es[i], st, wait, emit)
 			switch {
 			case err == nil || errors.Is(err, ctx.Err()):
 			case errors.Is(err, results.ErrBusy) && !wait:
 				busy[i] = true
 			default:
 				errs[i] = err
-				tell(failure(es[i], err))
+				emit(failure(es[i], err))
 			}
 		})
 		todo = slices.DeleteFunc(todo, func(i int) bool { return !busy[i] })
@@ -67,7 +67,7 @@ func share(ctx context.Context, todo []int, workers int, do func(i int)) {
 	group.Wait()
 }
 
-// failure tells that e ended without a result.
+// failure is the event of e that ended without a result.
 func failure(e Config, err error) results.Event {
 	r := &results.Record{Method: e.Method, Budget: e.Budget.Name, Seed: e.Seed}
 	if e.Learner != nil { // its absence may be the failure

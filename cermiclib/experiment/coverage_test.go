@@ -23,7 +23,8 @@ func tinyLock(seed uint64) Config {
 	return e
 }
 
-// TestCoverageCountsTheCellsVisitedSinceTrainingBegan: visits add up to the agent steps, never fall, and say what coverage says.
+// TestCoverageCountsTheCellsVisitedSinceTrainingBegan: visits add up to the agent steps, never fall, and say what
+// coverage says.
 func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
 	st := open(t)
 	e := tinyLock(1)
@@ -57,7 +58,8 @@ func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
 	}
 }
 
-// TestTheBonusOfACellIsTheMeanOfItsAgentSteps: two environments of two agents for two steps, of which the second agent is in the first group.
+// TestTheBonusOfACellIsTheMeanOfItsAgentSteps: two environments of two agents for two steps, of which the second agent
+// is in the first group.
 func TestTheBonusOfACellIsTheMeanOfItsAgentSteps(t *testing.T) {
 	v := &coverage{agents: 2, cells: []int32{0, 1, 0, -1, 2, 1, 0, 0}, visits: results.Visits{Recent: []uint64{4, 2, 1, 0}, Bonus: []float64{9, 9, 9, 9}}}
 	spec := &envs.Spec{Agents: 2, NumEnvs: 2, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}, Teams: []int{1, 0}, Groups: []envs.Group{{Name: "b", Obs: 1}, {Name: "a", Obs: 1}}}
@@ -66,7 +68,7 @@ func TestTheBonusOfACellIsTheMeanOfItsAgentSteps(t *testing.T) {
 	for i, paid := range [][]float32{{1, 50, 3, 4}, {10, 20, 30, 40}} {
 		groups = append(groups, &group{view: views[i], x: &rl.Rollout{N: 1, Intrinsic: paid}})
 	}
-	v.earned(groups)
+	v.averageBonus(groups)
 	if want := []float64{(10 + 20 + 40 + 4) / 4., (1 + 3) / 2., 30, 0}; !slices.Equal(v.visits.Bonus, want) {
 		t.Errorf("cells are paid %v, want %v", v.visits.Bonus, want)
 	}

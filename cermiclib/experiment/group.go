@@ -70,8 +70,8 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 	return g, g.canLog()
 }
 
-// makeRoom makes the buffers of a rollout batch; whole and act are those of the environment.
-func (g *group) makeRoom(frames int, whole *envs.Step, act *envs.Actions) error {
+// allocBuffers makes the buffers of a rollout batch; whole and act are those of the environment.
+func (g *group) allocBuffers(frames int, whole *envs.Step, act *envs.Actions) error {
 	s := g.spec
 	rows, c := s.NumEnvs*s.Agents, g.learner.HiddenLen()
 	if err := rl.Fits(s, frames/s.NumEnvs, c); err != nil {

@@ -16,8 +16,8 @@ import (
 	"cermic/envs/smac/sc2/sc2test"
 )
 
-// realGames starts n stand-ins for the game, on which units stand where they were created, and lets runs find them. It returns
-// the servers.
+// realGames starts n stand-ins for the game, on which units stand where they were created, and lets runs find them. It
+// returns the servers.
 func realGames(t *testing.T, n int) []*sc2test.Server {
 	t.Helper()
 	var servers []*sc2test.Server
@@ -44,8 +44,9 @@ func onRealGames(e Config) Config {
 	return e
 }
 
-// TestARunTrainsAndEvaluatesOnRealGames: evaluation has games of its own, which serve every evaluation, and all games can be
-// used again by the next run. One game of training and one of the evaluation fail in the middle of a battle: these battles do not count.
+// TestARunTrainsAndEvaluatesOnRealGames: evaluation has games of its own, which serve every evaluation, and all games
+// can be used again by the next run. One game of training and one of the evaluation fail in the middle of a battle:
+// these battles do not count.
 func TestARunTrainsAndEvaluatesOnRealGames(t *testing.T) {
 	servers := realGames(t, 4)
 	servers[0].Faults = map[int]sc2test.Fault{40: sc2test.Drop}
@@ -78,7 +79,8 @@ func TestARunTrainsAndEvaluatesOnRealGames(t *testing.T) {
 	}
 }
 
-// TestAnEvaluationEndsWhenEveryBattleIsAborted: games that start, and fail in every battle, would otherwise be started for ever.
+// TestAnEvaluationEndsWhenEveryBattleIsAborted: games that start, and fail in every battle, would otherwise be started
+// for ever.
 func TestAnEvaluationEndsWhenEveryBattleIsAborted(t *testing.T) {
 	for _, server := range realGames(t, 4)[2:] {
 		server.Faults = map[int]sc2test.Fault{}

@@ -55,10 +55,10 @@ func start(ctx context.Context, e Config, st *results.Store, wait bool, watch ..
 	}
 	defer s.release()
 	header := results.Record{Task: e.Task.Kind(), Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}
-	s.tellState("compiling", id, header)
+	s.emitState("compiling", id, header)
 	if err := s.build(ctx); err != nil {
 		if ctx.Err() != nil {
-			s.tellState("stopped", id, header)
+			s.emitState("stopped", id, header)
 		}
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func start(ctx context.Context, e Config, st *results.Store, wait bool, watch ..
 	}
 	s.began = s.began.Add(time.Since(asked)) // what another process had the run for is no time of this one
 	if s.claim.Complete() {
-		s.tellStored(s.claim.Record())
+		s.emitStored(s.claim.Record())
 	} else {
 		err = s.train(ctx)
 	}
@@ -95,26 +95,26 @@ type session struct {
 	sources  string  // what results.Host.Sources will be
 }
 
-func (s *session) tell(e results.Event) {
+func (s *session) emit(e results.Event) {
 	for _, w := range s.watch {
 		w(e)
 	}
 }
 
-func (s *session) note(line string) { s.tell(results.Event{Note: line}) }
+func (s *session) note(line string) { s.emit(results.Event{Note: line}) }
 
-// tellState tells of a run that is not claimed: with what the store has of it.
-func (s *session) tellState(state, id string, header results.Record) {
+// emitState tells of a run that is not claimed: with what the store has of it.
+func (s *session) emitState(state, id string, header results.Record) {
 	header.ID = id
 	if r, err := s.store.Get(id); err == nil {
 		header = *r
 	}
-	s.tell(results.Event{Record: &header, Frames: header.Frames, Total: s.exp.Budget.Frames, State: state})
+	s.emit(results.Event{Record: &header, Frames: header.Frames, Total: s.exp.Budget.Frames, State: state})
 }
 
-// tellStored tells of a record that needs no training.
-func (s *session) tellStored(r *results.Record) {
-	s.tell(results.Event{Record: r, Frames: r.Frames, Total: r.Frames, FromStore: true})
+// emitStored tells of a record that needs no training.
+func (s *session) emitStored(r *results.Record) {
+	s.emit(results.Event{Record: r, Frames: r.Frames, Total: r.Frames, FromStore: true})
 }
 
 // stored returns the complete record of run id, nil if there is none.
@@ -132,7 +132,7 @@ func (s *session) stored(id string, st *results.Store) *results.Record {
 	if s.exp.Method != "" {
 		found.Method = s.exp.Method // the name of today
 	}
-	s.tellStored(found)
+	s.emitStored(found)
 	return found
 }
 
@@ -296,14 +296,14 @@ func (s *session) write(done *iteration) error {
 	if err := s.claim.AppendScalars(s.trainer.frames, done.scalars); err != nil {
 		return err
 	}
-	s.tell(s.event(done.fps, results.Event{Scalars: done.scalars, Visits: s.trainer.visits()}))
+	s.emit(s.event(done.fps, results.Event{Scalars: done.scalars, Visits: s.trainer.visits()}))
 	if done.eval == nil {
 		return nil
 	}
 	if err := s.claim.AppendEval(*done.eval); err != nil {
 		return err
 	}
-	s.tell(s.event(done.fps, results.Event{Eval: done.eval}))
+	s.emit(s.event(done.fps, results.Event{Eval: done.eval}))
 	return nil
 }
 
@@ -330,7 +330,7 @@ func (s *session) stopped(ctx context.Context, err error) error {
 	case ctx.Err() != nil && saving == nil:
 		e := s.event(0, results.Event{State: "stopped"})
 		e.Frames = at
-		s.tell(e)
+		s.emit(e)
 		return ctx.Err()
 	case ctx.Err() != nil:
 		return fmt.Errorf("run %s was stopped, but its state at %d frames could not be saved: %w", id, at, saving)

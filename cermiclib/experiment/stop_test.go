@@ -14,8 +14,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// stopIn starts a run of tiny(seed) that is stopped in the second of its iterations, in the given stage, and returns how long
-// it took to end. While stubborn is open the stage does not notice that it should end.
+// stopIn starts a run of tiny(seed) that is stopped in the second of its iterations, in the given stage, and returns
+// how long it took to end. While stubborn is open the stage does not notice that it should end.
 func stopIn(t *testing.T, st *results.Store, seed uint64, stage string, stubborn <-chan struct{}) time.Duration {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())

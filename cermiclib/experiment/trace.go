@@ -112,9 +112,9 @@ func (noWeights) Error() string { return "it has no weights here" }
 
 func (noWeights) Is(target error) bool { return target == fs.ErrNotExist }
 
-// unsaved is the error of playing e's run if its weights cannot be read. A complete record would be shown and not
+// weightsError is the error of playing e's run if its weights cannot be read. A complete record would be shown and not
 // trained, so that the sentence about it names the command that trains again.
-func (e Config) unsaved(id string, st *results.Store, err error) error {
+func (e Config) weightsError(id string, st *results.Store, err error) error {
 	what := fmt.Sprintf("%s on %s with seed %d", e.Label(), e.Task.Kind(), e.Seed)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the weights of %s, run %s: %w", what, id, err)
@@ -138,7 +138,7 @@ func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, 
 	}
 	saved, err := st.Weights(id)
 	if err != nil {
-		return nil, e.unsaved(id, st, err)
+		return nil, e.weightsError(id, st, err)
 	}
 	t, err := newTrainer(as, backend, st.Dir())
 	if err != nil {

@@ -146,8 +146,8 @@ func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
 	}
 }
 
-// TestInsideRatesBesideWhatTrainingHasCounted: r^i over an episode that is looked at is as large as what training last paid for such steps,
-// although the trainer that plays it has counted nothing itself.
+// TestInsideRatesBesideWhatTrainingHasCounted: r^i over an episode that is looked at is as large as what training last
+// paid for such steps, although the trainer that plays it has counted nothing itself.
 func TestInsideRatesBesideWhatTrainingHasCounted(t *testing.T) {
 	for _, alpha := range []float64{0.2, 0} { // without a trained decoder, too
 		e, st := remembering(), open(t)

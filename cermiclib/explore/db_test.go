@@ -256,8 +256,8 @@ func (r *dbReference) loss(x *rl.Rollout, rows []int32, noise, sample []float64)
 	return r.cfg.WeightKL*kl - r.cfg.WeightL2*likelihood - r.cfg.WeightNCE*contrast, kl, likelihood, contrast
 }
 
-// TestBottleneckFollowsAnIndependentFloat64Implementation: the terms of the loss, and through finite differences one step of Adam in
-// a sample of all weights and the momentum copies that follow.
+// TestBottleneckFollowsAnIndependentFloat64Implementation: the terms of the loss, and through finite differences one
+// step of Adam in a sample of all weights and the momentum copies that follow.
 func TestBottleneckFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	c := smallDB()
 	c.WeightNCE = 0.5 // enough to show in the gradient
@@ -328,8 +328,8 @@ func TestBottleneckFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	}
 }
 
-// TestMomentumCopiesMoveOnceAnEpoch: after an epoch of four gradient steps they have gone a tenth of the way from where the networks began to
-// where these have ended, and nothing of the way to where they have been in between.
+// TestMomentumCopiesMoveOnceAnEpoch: after an epoch of four gradient steps they have gone a tenth of the way from where
+// the networks began to where these have ended, and nothing of the way to where they have been in between.
 func TestMomentumCopiesMoveOnceAnEpoch(t *testing.T) {
 	c := smallDB()
 	c.Minibatch, c.LR, c.Momentum = 2, 0.01, 0.1

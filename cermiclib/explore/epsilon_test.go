@@ -25,8 +25,8 @@ func TestNoEpsilonIsMAPPOBitForBit(t *testing.T) {
 	}
 }
 
-// TestEpsilonGreedyLearnsTheIdentityTask with each ratio, from half of all actions uniform to none; evaluation is without ε, so
-// the optimum 4 stays in reach.
+// TestEpsilonGreedyLearnsTheIdentityTask with each ratio, from half of all actions uniform to none; evaluation is
+// without ε, so the optimum 4 stays in reach.
 func TestEpsilonGreedyLearnsTheIdentityTask(t *testing.T) {
 	for _, ratio := range []string{explore.RatioMixture, explore.RatioTarget, explore.RatioNaive} {
 		for _, continuous := range []bool{false, true} {

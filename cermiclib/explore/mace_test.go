@@ -35,8 +35,8 @@ func smallMACE() MACE {
 	return c
 }
 
-// maceRollout fills a rollout with random numbers: an episode ends, an agent is dead for a step there, another within an episode, a choice is
-// forbidden.
+// maceRollout fills a rollout with random numbers: an episode ends, an agent is dead for a step there, another within
+// an episode, a choice is forbidden.
 func maceRollout(s *envs.Spec, steps int) *rl.Rollout {
 	x, r, step := rl.NewRollout(s, steps, 0), rng.New(1, "rollout"), envs.NewStep(s)
 	for t := range steps + 1 {
@@ -92,7 +92,8 @@ func acted(t *testing.T, m *mace, x *rl.Rollout) {
 	}
 }
 
-// unsettle gives the variables that start at 0 random values: ReLU has no gradient there, and hindsight's last layer lets none through.
+// unsettle gives the variables that start at 0 random values: ReLU has no gradient there, and hindsight's last layer
+// lets none through.
 func unsettle(t *testing.T, store *model.Store) {
 	t.Helper()
 	r := rng.New(4, "unsettled")
@@ -177,7 +178,8 @@ func TestMACEFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	}
 }
 
-// TestFutureNoveltyByHand: one environment, one agent, four steps of novelty 1, 2, 4, 8; the episode ends with the second.
+// TestFutureNoveltyByHand: one environment, one agent, four steps of novelty 1, 2, 4, 8; the episode ends with the
+// second.
 func TestFutureNoveltyByHand(t *testing.T) {
 	x := rl.NewRollout(&envs.Spec{NumEnvs: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}, 4, 0)
 	x.Truncated[1] = 1
@@ -212,7 +214,8 @@ func TestAloneNobodyIsPaidForOthers(t *testing.T) {
 	}
 }
 
-// TestNoveltyFadesWhereOneStays: after training on the same steps again and again they are less new, and steps elsewhere are not.
+// TestNoveltyFadesWhereOneStays: after training on the same steps again and again they are less new, and steps
+// elsewhere are not.
 func TestNoveltyFadesWhereOneStays(t *testing.T) {
 	c, x := smallMACE(), maceRollout(maceSpec(true), 6)
 	c.NoveltyEpochs, c.NoveltyWidth = 100, 16
