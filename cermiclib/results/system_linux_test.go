@@ -75,34 +75,6 @@ func TestAFullDiskCostsNothingThatWasWritten(t *testing.T) {
 	}
 }
 
-func TestARecordThatDoesNotFitLeavesTheOneBefore(t *testing.T) {
-	dir := smallDisk(t, "256k")
-	s := openTest(t, dir)
-	r := claimTest(t, s)
-	defer r.Close()
-	if err := r.AppendScalars(1, map[string]float64{"loss": 1}); err != nil {
-		t.Fatal(err)
-	}
-	before := resultOf(t, dir)
-	filler := fill(t, dir, 4096)
-	err := r.AppendEval(Eval{Frames: 1, Scores: make([]float64, 10000)})
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("got %v", err)
-	}
-	if got := resultOf(t, dir); got != before {
-		t.Errorf("the record is %v\nwant %v", got, before)
-	}
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.AppendScalars(2, map[string]float64{"loss": 1}); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := s.Get(testID); err != nil || len(got.Evals) != 1 || len(got.Scalars["loss"]) != 2 {
-		t.Errorf("with room again the record is %+v (%v), want nothing left out", got, err)
-	}
-}
-
 // The umask alone decides who else may use a store: with 002 its group reads and writes every file and folder.
 func TestPermissionsAreThoseOfTheUmask(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o002))
