@@ -119,7 +119,8 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 	err = cmp.Or(
 		fill(t.isFirst, byName, "fresh"), fill(t.score, byName, "score"),
 		fill(t.length, byName, "length"), fill(t.step.Obs, byName, "observation"), fill(t.step.Cells, byName, "cells"),
-		fill(t.step.State, byName, "state"), fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"), t.visited.restore(byName))
+		fill(t.step.State, byName, "state"), fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"),
+		t.visited.restore(byName))
 	for _, g := range t.groups {
 		err = cmp.Or(err, fill(g.hidden, byName, g.path()+"carry"))
 		if g.returns != nil {
@@ -145,6 +146,12 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 		seconds = 0 // informative only
 	}
 	return seconds, nil
+}
+
+// errUnfit is the error about a checkpoint that another program or experiment wrote.
+func errUnfit(id string, err error) error {
+	return fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew",
+		id, err)
 }
 
 // named are tensors by their names.

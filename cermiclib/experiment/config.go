@@ -89,7 +89,8 @@ func (e Config) Validate() error {
 		return err
 	}
 	if copies, frames := spec.NumEnvs, e.Learner.CollectFrames(); frames < 1 || frames%copies != 0 {
-		return fmt.Errorf("a rollout batch has %d frames, want a multiple of the %d parallel environments of %s", frames, copies, e.Task.Kind())
+		return fmt.Errorf("a rollout batch has %d frames, want a multiple of the %d parallel environments of %s",
+			frames, copies, e.Task.Kind())
 	}
 	if len(e.Forks) > 0 {
 		return e.validateFork(spec)

@@ -136,7 +136,8 @@ func (v *coverage) tensors() []safetensors.Tensor {
 		return nil
 	}
 	return []safetensors.Tensor{
-		safetensors.New(statePrefix+visitsTensor, v.visits.Counts), safetensors.New(statePrefix+recentTensor, v.visits.Recent),
+		safetensors.New(statePrefix+visitsTensor, v.visits.Counts),
+		safetensors.New(statePrefix+recentTensor, v.visits.Recent),
 		safetensors.New(statePrefix+bonusTensor, v.visits.Bonus),
 	}
 }
@@ -176,7 +177,7 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 		return nil, fmt.Errorf("run %s on %s has no count of visits", id, e.Task.Kind())
 	}
 	if err := v.restore(byName); err != nil {
-		return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
+		return nil, errUnfit(id, err)
 	}
 	return v.snapshot(saved.Frames), nil
 }

@@ -134,7 +134,8 @@ func (e Config) validateFork(now *envs.Spec) error {
 	end := (parent.Budget.Frames + each - 1) / each * each
 	switch {
 	case at%each != 0:
-		return fmt.Errorf("a fork at %d frames lies within a rollout batch of %d: use %d or %d", at, each, at/each*each, (at/each+1)*each)
+		return fmt.Errorf("a fork at %d frames lies within a rollout batch of %d: use %d or %d",
+			at, each, at/each*each, (at/each+1)*each)
 	case at <= first || at > end:
 		return fmt.Errorf("a fork at %d frames: its parent trains from %d to %d", at, first, end)
 	case at >= e.Budget.Frames:
@@ -152,7 +153,8 @@ func (e Config) validateFork(now *envs.Spec) error {
 	was := env.Spec()
 	if was.NumEnvs != now.NumEnvs || was.Agents != now.Agents || was.InLen() != now.InLen() || was.State != now.State ||
 		was.Act.Choices != now.Act.Choices || was.Act.Dim != now.Act.Dim {
-		return errors.New("a fork cannot change how many parallel environments, agents, observations or actions the task has: train a run of its own")
+		return errors.New("a fork cannot change how many parallel environments, agents, observations or actions the task " +
+			"has: train a run of its own")
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ type group struct {
 	hidden    []float32 // [E,N,C]
 	streams   []rng.Rand
 	actionLog []uint8   // [frames,N] every choice so far, if the learner trains on old experience
-	returns   []float32 // [E] mean over agents, of the running episodes; nil where there is one group, whose score says it
+	returns   []float32 // [E] of the running episodes, mean over agents; nil for the only group
 }
 
 // newGroup builds the learner and the explorer of a view. The only group of a task has the experiment's own seed.
@@ -112,8 +112,9 @@ func (g *group) named(err error) error {
 
 // learn is what follows a rollout batch: the explorer's reward, the learner's update, the explorer's.
 func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
-	for _, stage := range []func(context.Context, *rl.Rollout) (rl.Scalars, error){g.reward, g.learner.Update, g.module.Update} {
-		s, err := stage(ctx, g.x)
+	type stage = func(context.Context, *rl.Rollout) (rl.Scalars, error)
+	for _, run := range []stage{g.reward, g.learner.Update, g.module.Update} {
+		s, err := run(ctx, g.x)
 		if err != nil {
 			return fmt.Errorf("iteration %d: %w", g.x.Iteration, err)
 		}

@@ -34,7 +34,9 @@ func Run(ctx context.Context, e Config, st *results.Store, watch ...func(results
 
 // start is Run, which waits for a run that another process trains, or without waiting ends with an error that wraps
 // results.ErrBusy.
-func start(ctx context.Context, e Config, st *results.Store, wait bool, watch ...func(results.Event)) (*results.Record, error) {
+func start(
+	ctx context.Context, e Config, st *results.Store, wait bool, watch ...func(results.Event),
+) (*results.Record, error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}
@@ -201,7 +203,7 @@ func (s *session) train(ctx context.Context) (err error) {
 			return ctx.Err()
 		}
 		if err != nil {
-			return fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", s.claim.Record().ID, err)
+			return errUnfit(s.claim.Record().ID, err)
 		}
 		if c.Meta[metaSources] != s.sources {
 			s.sources = results.SeveralSources

@@ -153,7 +153,8 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 			}
 			for name := range own {
 				if _, ok := ofRun[name]; ok {
-					return fmt.Errorf("a learner or an explorer reports a scalar %s, which is the run's own: it needs another name", name)
+					return fmt.Errorf("a learner or an explorer reports a scalar %s, which is the run's own: it needs another name",
+						name)
 				}
 			}
 			maps.Copy(scalars, own)
@@ -189,7 +190,8 @@ func (t *trainer) causeOf(err error) error {
 		x, width := g.x, g.spec.ObsLen()
 		for i, v := range x.Obs {
 			if row := i / width; v-v != 0 { // NaN or infinite
-				return g.named(fmt.Errorf("component %d of the observation of agent %d of %s became %g in environment %d at step %d of iteration %d, want a finite number: %w",
+				return g.named(fmt.Errorf("component %d of the observation of agent %d of %s became %g in environment %d at "+
+					"step %d of iteration %d, want a finite number: %w",
 					i%width, row%x.N, t.spec.Name, v, row/x.N%x.E, row/x.N/x.E, x.Iteration, err))
 			}
 		}

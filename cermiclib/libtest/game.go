@@ -7,17 +7,17 @@ import (
 	"cermic/envs/explore"
 )
 
-// Shared holds the common settings of the toy tasks: 8 environments, dense reward.
-func Shared() envs.Common { return envs.Common{NumEnvs: 8, Reward: envs.Dense} }
+// toyCommon holds the common settings of the toy tasks.
+var toyCommon = envs.Common{NumEnvs: 8, Reward: envs.Dense}
 
 // TwoStep is explore/two_step in 8 environments.
-func TwoStep() envs.Config { return explore.DefaultTwoStep().WithShared(Shared()) }
+func TwoStep() envs.Config { return explore.DefaultTwoStep().WithShared(toyCommon) }
 
 // Climbing is explore/climbing in 8 environments.
-func Climbing() envs.Config { return explore.DefaultClimbing().WithShared(Shared()) }
+func Climbing() envs.Config { return explore.DefaultClimbing().WithShared(toyCommon) }
 
 // NonMonotonic is explore/nonmonotonic in 8 environments.
-func NonMonotonic() envs.Config { return explore.DefaultNonMonotonic().WithShared(Shared()) }
+func NonMonotonic() envs.Config { return explore.DefaultNonMonotonic().WithShared(toyCommon) }
 
 // OneChoice is a game of two agents in which action masks allow the second agent a single choice.
 type OneChoice struct {

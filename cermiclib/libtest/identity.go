@@ -56,7 +56,9 @@ func (c Identity) Build(seed uint64, _ int) (envs.Env, error) {
 			s.Teams[i] = i % 2
 		}
 	}
-	return &identity{cfg: c, spec: s, seed: seed, symbol: make([]int32, c.NumEnvs*c.Agents), asked: make([]int32, c.NumEnvs*c.Agents), step: make([]uint64, c.NumEnvs)}, nil
+	rows := c.NumEnvs * c.Agents
+	return &identity{cfg: c, spec: s, seed: seed, symbol: make([]int32, rows), asked: make([]int32, rows),
+		step: make([]uint64, c.NumEnvs)}, nil
 }
 
 const identitySteps = 4

@@ -90,7 +90,7 @@ func (r *Run) adopt(found *Record) error {
 
 // recover prepares the folder, whose lock is held, for training.
 func (r *Run) recover() error {
-	if err := removeTemps(r.dir, "", 0); err != nil {
+	if err := removeTemps(r.dir); err != nil {
 		return err
 	}
 	host := r.record.Host
