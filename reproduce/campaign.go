@@ -89,7 +89,7 @@ func (c *campaignRun) check(cmd *cobra.Command) error {
 	case c.on == "slurm" && cmd.Flags().Changed("workers"):
 		return usagef("-workers counts runs on this machine: use -bundle with -on slurm")
 	}
-	for _, name := range []string{backendName, forceName, portableName} {
+	for _, name := range []string{backendName, portableName} {
 		if f := cmd.Flags().Lookup(name); f.Changed {
 			c.job.Work = append(c.job.Work, "-"+name+"="+f.Value.String())
 		}

@@ -52,10 +52,10 @@ func TestTheScriptOfSlurmHasItsFlags(t *testing.T) {
 	}
 	store := t.TempDir()
 	flags := "-on slurm -dry-run -account lab -partition gpu -gpus 1 -time 4:00:00 -bundle 2 " +
-		"-force -backend xla:cuda,tf32 -portable"
+		"-backend xla:cuda,tf32 -portable"
 	script := succeed(t, append(tinyCampaign(store), strings.Fields(flags)...)...)
 	contains(t, script, "#!/bin/bash\n", "--array=0-1", "--requeue", "--account=lab", "--partition=gpu",
-		"--gpus-per-task=1", "--time=4:00:00", "--signal=B:TERM@60", "-bundle 2 '-backend=xla:cuda,tf32' '-force=true' '-portable=true' '",
+		"--gpus-per-task=1", "--time=4:00:00", "--signal=B:TERM@60", "-bundle 2 '-backend=xla:cuda,tf32' '-portable=true' '",
 		"scontrol requeue", " = RUNNING ]")
 	if entries, _ := os.ReadDir(store); len(entries) != 0 {
 		t.Errorf("a dry run writes %v", entries)

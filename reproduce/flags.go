@@ -84,7 +84,6 @@ func storedBudget(name string) error {
 const (
 	backendName  = "backend"
 	portableName = "portable"
-	forceName    = "force"
 )
 
 func backendFlag(f *pflag.FlagSet) {
@@ -102,7 +101,6 @@ func portableFlag(f *pflag.FlagSet) {
 
 // trainingFlags declares the flags about the machine of a command that trains.
 func trainingFlags(f *pflag.FlagSet) {
-	f.Bool(forceName, false, "train even if the runs seem to need more memory than there is")
 	backendFlag(f)
 	portableFlag(f)
 }
@@ -120,9 +118,6 @@ func applyMachine(cmd *cobra.Command) error {
 	}
 	if on, _ := f.GetBool(portableName); on {
 		os.Setenv("XLA_FLAGS", strings.TrimSpace(os.Getenv("XLA_FLAGS")+" "+results.ISAFlag+portableISA))
-	}
-	if on, _ := f.GetBool(forceName); on {
-		cmd.SetContext(experiment.Force(cmd.Context()))
 	}
 	return nil
 }

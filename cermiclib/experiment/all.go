@@ -18,16 +18,11 @@ import (
 // what to know. Watchers may be called from several goroutines, one event at a time.
 func RunAll(ctx context.Context, es []Config, st *results.Store, workers int, watch ...func(results.Event)) error {
 	var one sync.Mutex
-	tell := func(e results.Event) {
+	emit := func(e results.Event) {
 		one.Lock()
 		defer one.Unlock()
 		for _, w := range watch {
 			w(e)
-		}
-	}
-	if workers > 1 {
-		if err := Fits(ctx, es, workers); err != nil {
-			return err
 		}
 	}
 	todo, errs := make([]int, len(es)), make([]error, len(es))
@@ -37,14 +32,14 @@ func RunAll(ctx context.Context, es []Config, st *results.Store, workers int, wa
 	for _, wait := range []bool{false, true} {
 		busy := make([]bool, len(es))
 		share(ctx, todo, workers, func(i int) {
-			_, err := start(ctx, es[i], st, wait, tell)
+			_, err := start(ctx, es[i], st, wait, emit)
 			switch {
 			case err == nil || errors.Is(err, ctx.Err()):
 			case errors.Is(err, results.ErrBusy) && !wait:
 				busy[i] = true
 			default:
 				errs[i] = err
-				tell(failure(es[i], err))
+				emit(failure(es[i], err))
 			}
 		})
 		todo = slices.DeleteFunc(todo, func(i int) bool { return !busy[i] })
@@ -57,29 +52,22 @@ func RunAll(ctx context.Context, es []Config, st *results.Store, workers int, wa
 
 // share has workers do all of todo, in order, until ctx is cancelled.
 func share(ctx context.Context, todo []int, workers int, do func(i int)) {
-	next := make(chan int)
+	slots := make(chan struct{}, max(1, min(workers, len(todo))))
 	var group sync.WaitGroup
-	for range min(max(1, workers), len(todo)) {
-		group.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
 	for _, i := range todo {
+		slots <- struct{}{}
 		if ctx.Err() != nil {
 			break
 		}
-		select {
-		case next <- i:
-		case <-ctx.Done():
-		}
+		group.Go(func() {
+			do(i)
+			<-slots
+		})
 	}
-	close(next)
 	group.Wait()
 }
 
-// failure tells that e ended without a result.
+// failure is the event of e that ended without a result.
 func failure(e Config, err error) results.Event {
 	r := &results.Record{Method: e.Method, Budget: e.Budget.Name, Seed: e.Seed}
 	if e.Learner != nil { // its absence may be the failure

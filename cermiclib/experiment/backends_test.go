@@ -15,8 +15,8 @@ import (
 	"cermic/cermiclib/results"
 )
 
-// trainedBy trains small(method) in another process on the backend that an environment without GOMLX_BACKEND leads to, or on
-// a named one. Each process has one backend.
+// trainedBy trains small(method) in another process on the backend that an environment without GOMLX_BACKEND leads to,
+// or on a named one. Each process has one backend.
 func trainedBy(t *testing.T, backend, method string) *results.Record {
 	t.Helper()
 	st := open(t)
@@ -49,8 +49,9 @@ func TestBackendsAgreeOnTheFirstIteration(t *testing.T) {
 		if !slices.Equal(slices.Sorted(maps.Keys(xla.Scalars)), slices.Sorted(maps.Keys(pure.Scalars))) {
 			t.Errorf("%s: scalars are %v and %v", method, xla.Scalars, pure.Scalars)
 		}
-		// Backends add in different orders, which float32 shows in its seventh digit and gradients enlarge: 3e-6 was measured, relative to the
-		// value or to 1. Agents that touch each other enlarge it further, in what their episodes come to: 8e-4 with the instructions of AVX2.
+		// Backends add in different orders, which float32 shows in its seventh digit and gradients enlarge: 3e-6 was
+		// measured, relative to the value or to 1. Agents that touch each other enlarge it further, in what their
+		// episodes come to: 8e-4 with the instructions of AVX2.
 		worst, name := 0.0, ""
 		for key, points := range pure.Scalars {
 			a, b := points[0].Value, xla.Scalars[key][0].Value

@@ -76,8 +76,8 @@ func fighters(t *testing.T) map[string]Config {
 // slow are the methods whose modules take seconds to compile or train on this backend.
 var slow = map[string]bool{"cpm": true, "mace": true, "mappo-db": true, "mappo-cermic": true, "qmix-cermic": true}
 
-// TestEveryMethodPlaysBattlesWithinItsMasks: the task panics at the first forbidden action, of training as of evaluation, so that a
-// run that ends in order sent none. Episodes end by the death of all on one side.
+// TestEveryMethodPlaysBattlesWithinItsMasks: the task panics at the first forbidden action, of training as of
+// evaluation, so that a run that ends in order sent none. Episodes end by the death of all on one side.
 func TestEveryMethodPlaysBattlesWithinItsMasks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains every method")
@@ -154,8 +154,9 @@ func trained(t *testing.T, e Config, change func(*trainer)) (before, after map[s
 	return before, r.weights(""), r
 }
 
-// TestTheDeadTrainNothing: with all agents of all frames dead, one iteration of any method moves no network that is any agent's,
-// and pays nobody. What sees the team's state alone, mixers and the world model of ICES, may learn from it, and does.
+// TestTheDeadTrainNothing: with all agents of all frames dead, one iteration of any method moves no network that is any
+// agent's, and pays nobody. What sees the team's state alone, mixers and the world model of ICES, may learn from it,
+// and does.
 func TestTheDeadTrainNothing(t *testing.T) {
 	team := map[string][]string{
 		"qmix": {"q/mixer"}, "qmix-cermic": {"q/mixer"}, "qmix-spectra": {"q/mixer"}, "qplex-ices": {"ices/code", "ices/prediction", "q/mixer"},
@@ -174,9 +175,9 @@ func TestTheDeadTrainNothing(t *testing.T) {
 	}
 }
 
-// TestTheLivingTrainEverything makes sure that the test above would notice, and that the state of a battle reaches what is central:
-// a state of twice the numbers trains critics and mixers otherwise. MACE's critics see what their agents see, and SPECTra mixes by
-// the agents' own observations.
+// TestTheLivingTrainEverything makes sure that the test above would notice, and that the state of a battle reaches what
+// is central: a state of twice the numbers trains critics and mixers otherwise. MACE's critics see what their agents
+// see, and SPECTra mixes by the agents' own observations.
 func TestTheLivingTrainEverything(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains ten methods twice")

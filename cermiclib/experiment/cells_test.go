@@ -17,8 +17,8 @@ import (
 	"cermic/envs"
 )
 
-// cellTask shows what balance does not: cells instead of vectors, and actions that can be unavailable. The cells of an agent
-// count what it has done in its episode of 7 steps; choice k is forbidden after it was taken.
+// cellTask shows what balance does not: cells instead of vectors, and actions that can be unavailable. The cells of an
+// agent count what it has done in its episode of 7 steps; choice k is forbidden after it was taken.
 type cellTask struct{ envs.Common }
 
 const cellSteps = 7

@@ -3,6 +3,7 @@
 package experiment
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -115,26 +116,27 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 	if err := t.env.Load(byName[statePrefix+"environment"].Data); err != nil {
 		return 0, err
 	}
-	err = firstError(
+	err = cmp.Or(
 		fill(t.isFirst, byName, "fresh"), fill(t.score, byName, "score"),
 		fill(t.length, byName, "length"), fill(t.step.Obs, byName, "observation"), fill(t.step.Cells, byName, "cells"),
-		fill(t.step.State, byName, "state"), fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"), t.visited.restore(byName))
+		fill(t.step.State, byName, "state"), fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"),
+		t.visited.restore(byName))
 	for _, g := range t.groups {
-		err = firstError(err, fill(g.hidden, byName, g.path()+"carry"))
+		err = cmp.Or(err, fill(g.hidden, byName, g.path()+"carry"))
 		if g.returns != nil {
-			err = firstError(err, fill(g.returns, byName, g.path()+"return"))
+			err = cmp.Or(err, fill(g.returns, byName, g.path()+"return"))
 		}
 	}
 	if err == nil && t.labels() {
 		if _, kept := byName[statePrefix+"seen"]; !kept {
 			return 0, errors.New("it kept no labels of who sees whom, which this run's memory needs (det_online)")
 		}
-		err = firstError(fill(t.step.Visible, byName, "seen"), fill(t.step.RelPos, byName, "positions"))
+		err = cmp.Or(fill(t.step.Visible, byName, "seen"), fill(t.step.RelPos, byName, "positions"))
 	}
 	if err != nil {
 		return 0, err
 	}
-	if err := t.look(0); err != nil {
+	if err := t.observe(0); err != nil {
 		return 0, err
 	}
 	if t.iteration, err = strconv.Atoi(c.Meta["iteration"]); err != nil {
@@ -144,6 +146,12 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 		seconds = 0 // informative only
 	}
 	return seconds, nil
+}
+
+// errUnfit is the error about a checkpoint that another program or experiment wrote.
+func errUnfit(id string, err error) error {
+	return fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew",
+		id, err)
 }
 
 // named are tensors by their names.
@@ -236,14 +244,5 @@ func fill[E safetensors.Element](dst []E, byName map[string]safetensors.Tensor, 
 		return fmt.Errorf("%s has %d values, the experiment %d", name, len(values), len(dst))
 	}
 	copy(dst, values)
-	return nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }

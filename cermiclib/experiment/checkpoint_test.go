@@ -57,7 +57,8 @@ func sameState(t *testing.T, when string, a, b *trainer) {
 	}
 }
 
-// goOn trains e for some iterations, restores another trainer from its state and lets both go on for an iteration, to the same state.
+// goOn trains e for some iterations, restores another trainer from its state and lets both go on for an iteration, to
+// the same state.
 func goOn(t *testing.T, e Config, iterations int) (one, two *trainer) {
 	t.Helper()
 	one, two = trainerOf(t, e), trainerOf(t, e)
@@ -105,7 +106,8 @@ func TestARestoredTrainerGoesOnAsTheOneThatWasSaved(t *testing.T) {
 				t.Skip("states of the same kinds as the others'")
 			}
 			one, two := goOn(t, e, 2)
-			// What the next stages saw: a buffer that a checkpoint forgets shows here even where no weight depends on it.
+			// What the next stages saw: a buffer that a checkpoint forgets shows here even where no weight depends on
+			// it.
 			for i := range one.groups {
 				a, b := *one.groups[i].x, *two.groups[i].x
 				a.Spec, b.Spec = nil, nil // may hold +Inf, of which JSON knows nothing

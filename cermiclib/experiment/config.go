@@ -89,10 +89,35 @@ func (e Config) Validate() error {
 		return err
 	}
 	if copies, frames := spec.NumEnvs, e.Learner.CollectFrames(); frames < 1 || frames%copies != 0 {
-		return fmt.Errorf("a rollout batch has %d frames, want a multiple of the %d parallel environments of %s", frames, copies, e.Task.Kind())
+		return fmt.Errorf("a rollout batch has %d frames, want a multiple of the %d parallel environments of %s",
+			frames, copies, e.Task.Kind())
 	}
 	if len(e.Forks) > 0 {
 		return e.validateFork(spec)
 	}
 	return nil
+}
+
+// spec describes e's task. It is built with one environment, since the requested number may not fit into
+// memory.
+func (e Config) spec() (*envs.Spec, error) {
+	env, err := e.withCopies(1).Task.Build(e.Seed, 1)
+	if err != nil {
+		return nil, err
+	}
+	if env == nil {
+		return nil, fmt.Errorf("task %s: Build returned nil and no error", e.Task.Kind())
+	}
+	defer envs.Close(env)
+	s := *env.Spec()
+	s.NumEnvs = e.Task.Shared().NumEnvs
+	return &s, nil
+}
+
+// withCopies is e with n parallel environments, whose number no weight depends on.
+func (e Config) withCopies(n int) Config {
+	shared := e.Task.Shared()
+	shared.NumEnvs = n
+	e.Task = e.Task.WithShared(shared)
+	return e
 }

@@ -3,6 +3,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -64,9 +65,9 @@ func (v *coverage) note(k, e int) {
 	}
 }
 
-// tell writes into the rollout batch of each group how often training has been where each agent step ended; 0 outside
-// the projection.
-func (v *coverage) tell(groups []*group) {
+// fillVisits writes into the rollout batch of each group how often training has been where each agent step ended; 0
+// outside the projection.
+func (v *coverage) fillVisits(groups []*group) {
 	if v == nil {
 		return
 	}
@@ -88,8 +89,8 @@ func (v *coverage) cell(g *group, row int) int32 {
 	return v.cells[row/g.x.N*v.agents+g.view.Agent(row%g.x.N)]
 }
 
-// earned notes what the agent steps of the rollout batch have earned beside the task's reward.
-func (v *coverage) earned(groups []*group) {
+// averageBonus notes what the agent steps of the rollout batch have earned beside the task's reward.
+func (v *coverage) averageBonus(groups []*group) {
 	if v == nil {
 		return
 	}
@@ -135,23 +136,19 @@ func (v *coverage) tensors() []safetensors.Tensor {
 		return nil
 	}
 	return []safetensors.Tensor{
-		safetensors.New(statePrefix+visitsTensor, v.visits.Counts), safetensors.New(statePrefix+recentTensor, v.visits.Recent),
+		safetensors.New(statePrefix+visitsTensor, v.visits.Counts),
+		safetensors.New(statePrefix+recentTensor, v.visits.Recent),
 		safetensors.New(statePrefix+bonusTensor, v.visits.Bonus),
 	}
 }
 
-// restore takes in a checkpoint. One that was written before visits were counted has none: counting then starts anew,
-// as do the numbers of the last rollout batch where only these are missing.
+// restore takes in a checkpoint. In older ones, which have no visits, counting starts anew.
 func (v *coverage) restore(byName map[string]safetensors.Tensor) error {
-	kept := func(name string) bool { _, ok := byName[statePrefix+name]; return ok }
-	if v == nil || !kept(visitsTensor) {
+	if _, counted := byName[statePrefix+bonusTensor]; v == nil || !counted {
 		return nil
 	}
-	err := fill(v.visits.Counts, byName, visitsTensor)
-	if kept(recentTensor) && kept(bonusTensor) {
-		err = firstError(err, fill(v.visits.Recent, byName, recentTensor), fill(v.visits.Bonus, byName, bonusTensor))
-	}
-	return err
+	return cmp.Or(fill(v.visits.Counts, byName, visitsTensor), fill(v.visits.Recent, byName, recentTensor),
+		fill(v.visits.Bonus, byName, bonusTensor))
 }
 
 // Visits returns how often e's run had visited each cell when it was last saved, and what its last rollout batch
@@ -164,7 +161,7 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 	}
 	saved, err := st.Checkpoint(id)
 	if err != nil {
-		return nil, e.unsaved(id, st, err)
+		return nil, e.weightsError(id, st, err)
 	}
 	env, err := e.withCopies(1).Task.Build(e.Seed, 1)
 	if err != nil {
@@ -176,11 +173,11 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 		return nil, err
 	}
 	v, byName := newCoverage(env, 1), named(saved.Tensors)
-	if _, counted := byName[statePrefix+visitsTensor]; v == nil || !counted {
+	if _, counted := byName[statePrefix+bonusTensor]; v == nil || !counted {
 		return nil, fmt.Errorf("run %s on %s has no count of visits", id, e.Task.Kind())
 	}
 	if err := v.restore(byName); err != nil {
-		return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
+		return nil, errUnfit(id, err)
 	}
 	return v.snapshot(saved.Frames), nil
 }

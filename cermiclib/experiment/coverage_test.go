@@ -4,7 +4,6 @@ package experiment
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"slices"
 	"testing"
@@ -24,7 +23,8 @@ func tinyLock(seed uint64) Config {
 	return e
 }
 
-// TestCoverageCountsTheCellsVisitedSinceTrainingBegan: visits add up to the agent steps, never fall, and say what coverage says.
+// TestCoverageCountsTheCellsVisitedSinceTrainingBegan: visits add up to the agent steps, never fall, and say what
+// coverage says.
 func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
 	st := open(t)
 	e := tinyLock(1)
@@ -58,37 +58,8 @@ func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
 	}
 }
 
-// TestAStoppedRunGoesOnCountingVisits: stopped after its first iteration, it ends with the visits of one that was not.
-func TestAStoppedRunGoesOnCountingVisits(t *testing.T) {
-	e := tinyLock(2)
-	visits := func(stop bool) *results.Visits {
-		st := open(t)
-		if stop {
-			ctx, cancel := context.WithCancel(context.Background())
-			_, err := Run(ctx, e, st, func(event results.Event) {
-				if event.Scalars != nil {
-					cancel()
-				}
-			})
-			if !errors.Is(err, context.Canceled) {
-				t.Fatalf("a stopped run returns %v", err)
-			}
-		}
-		if _, err := Run(context.Background(), e, st); err != nil {
-			t.Fatal(err)
-		}
-		v, err := Visits(e, st)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-	if whole, stopped := visits(false), visits(true); !reflect.DeepEqual(whole, stopped) {
-		t.Errorf("visits are %v of a whole run, %v of a stopped one", whole, stopped)
-	}
-}
-
-// TestTheBonusOfACellIsTheMeanOfItsAgentSteps: two environments of two agents for two steps, of which the second agent is in the first group.
+// TestTheBonusOfACellIsTheMeanOfItsAgentSteps: two environments of two agents for two steps, of which the second agent
+// is in the first group.
 func TestTheBonusOfACellIsTheMeanOfItsAgentSteps(t *testing.T) {
 	v := &coverage{agents: 2, cells: []int32{0, 1, 0, -1, 2, 1, 0, 0}, visits: results.Visits{Recent: []uint64{4, 2, 1, 0}, Bonus: []float64{9, 9, 9, 9}}}
 	spec := &envs.Spec{Agents: 2, NumEnvs: 2, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}, Teams: []int{1, 0}, Groups: []envs.Group{{Name: "b", Obs: 1}, {Name: "a", Obs: 1}}}
@@ -97,25 +68,8 @@ func TestTheBonusOfACellIsTheMeanOfItsAgentSteps(t *testing.T) {
 	for i, paid := range [][]float32{{1, 50, 3, 4}, {10, 20, 30, 40}} {
 		groups = append(groups, &group{view: views[i], x: &rl.Rollout{N: 1, Intrinsic: paid}})
 	}
-	v.earned(groups)
+	v.averageBonus(groups)
 	if want := []float64{(10 + 20 + 40 + 4) / 4., (1 + 3) / 2., 30, 0}; !slices.Equal(v.visits.Bonus, want) {
 		t.Errorf("cells are paid %v, want %v", v.visits.Bonus, want)
-	}
-}
-
-// uncounted is a task that declares no projection.
-type uncounted struct{ envs.Env }
-
-func TestATaskWithoutAProjectionHasNoCoverage(t *testing.T) {
-	env, err := explore.DefaultLock().Build(1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, scalars := newCoverage(uncounted{env}, 1), map[string]float64{}
-	v.note(0, 1)
-	v.earned(nil)
-	v.scalar(scalars)
-	if v != nil || len(scalars) > 0 || v.snapshot(0) != nil || v.tensors() != nil || v.restore(nil) != nil {
-		t.Errorf("it has %+v, %v", v, scalars)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// curious is the smallest explorer with all that a real one has: a bonus that depends on observation and action, a state of its own
-// that training changes and a checkpoint must hold, and the ability to score old experience.
+// curious is the smallest explorer with all that a real one has: a bonus that depends on observation and action, a
+// state of its own that training changes and a checkpoint must hold, and the ability to score old experience.
 type curious struct{}
 
 func init() { explore.Register(curious{}) }

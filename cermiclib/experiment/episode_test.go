@@ -55,7 +55,8 @@ func episodeIsTheFirst(t *testing.T, e Config) {
 	}
 }
 
-// recordAlone: where a run's record is committed without its weights, to train it would show the record; the sentence says what trains it again.
+// recordAlone: where a run's record is committed without its weights, to train it would show the record; the sentence
+// says what trains it again.
 func recordAlone(t *testing.T, e Config, r *results.Record) {
 	t.Helper()
 	st, packed := open(t), t.TempDir()
@@ -71,7 +72,8 @@ func recordAlone(t *testing.T, e Config, r *results.Record) {
 	}
 }
 
-// TestFewerEpisodesAreTheFirstOfMore: an evaluation stops with the last one that counts, and plays it as a longer one does.
+// TestFewerEpisodesAreTheFirstOfMore: an evaluation stops with the last one that counts, and plays it as a longer one
+// does.
 func TestFewerEpisodesAreTheFirstOfMore(t *testing.T) {
 	few, many := tiny(1), tiny(1)
 	few.Budget.EvalEpisodes, many.Budget.EvalEpisodes = 1, 5
@@ -91,7 +93,8 @@ func TestFewerEpisodesAreTheFirstOfMore(t *testing.T) {
 	}
 }
 
-// TestSampledEvaluationsLeaveTrainingAsItIs: they play otherwise, unless a value learner does, which has nothing to draw from.
+// TestSampledEvaluationsLeaveTrainingAsItIs: they play otherwise, unless a value learner does, which has nothing to
+// draw from.
 func TestSampledEvaluationsLeaveTrainingAsItIs(t *testing.T) {
 	for name, kind := range map[string]func(uint64) Config{"mappo": tiny, "q": tinyQ} {
 		greedy, sampled := kind(1), kind(1)
@@ -113,8 +116,8 @@ func TestSampledEvaluationsLeaveTrainingAsItIs(t *testing.T) {
 	}
 }
 
-// TestTheBeginningOfAnEpisodeIsScoredBesideTheWhole on a task that knows no success. Greedy choices alternate, and the k-th time that
-// one is taken pays k: 1 1 2 2 3 3 4.
+// TestTheBeginningOfAnEpisodeIsScoredBesideTheWhole on a task that knows no success. Greedy choices alternate, and the
+// k-th time that one is taken pays k: 1 1 2 2 3 3 4.
 func TestTheBeginningOfAnEpisodeIsScoredBesideTheWhole(t *testing.T) {
 	r, err := Run(t.Context(), cells(), open(t))
 	if err != nil {

@@ -41,7 +41,8 @@ func (t *trainer) evaluate(ctx context.Context, watch watcher) (*results.Eval, e
 			watch = nil // it has seen a round that counts
 		}
 	}
-	for _, score := range slices.Concat(append(slices.Collect(maps.Values(out.Groups)), out.Scores, out.Early, out.Sparse)...) {
+	all := append(slices.Collect(maps.Values(out.Groups)), out.Scores, out.Early, out.Sparse)
+	for _, score := range slices.Concat(all...) {
 		if math.IsNaN(score) || math.IsInf(score, 0) {
 			return nil, fmt.Errorf("an episode's score became %g in the evaluation at %d frames", score, t.frames)
 		}

@@ -15,8 +15,8 @@ import (
 	"cermic/envs/vmas"
 )
 
-// spoil makes the environments of e show NaN or infinite numbers from the iteration after the first on: change says in which
-// field, while collecting or evaluating.
+// spoil makes the environments of e show NaN or infinite numbers from the iteration after the first on: change says in
+// which field, while collecting or evaluating.
 func spoil(e Config, change func(s *envs.Step), when string, from int) (spoiled Config, watch func(results.Event)) {
 	stage, iterations := "", 0
 	e.Task = spoiledTask{e.Task.(vmas.Balance), func(s *envs.Step) {

@@ -134,7 +134,8 @@ func (e Config) validateFork(now *envs.Spec) error {
 	end := (parent.Budget.Frames + each - 1) / each * each
 	switch {
 	case at%each != 0:
-		return fmt.Errorf("a fork at %d frames lies within a rollout batch of %d: use %d or %d", at, each, at/each*each, (at/each+1)*each)
+		return fmt.Errorf("a fork at %d frames lies within a rollout batch of %d: use %d or %d",
+			at, each, at/each*each, (at/each+1)*each)
 	case at <= first || at > end:
 		return fmt.Errorf("a fork at %d frames: its parent trains from %d to %d", at, first, end)
 	case at >= e.Budget.Frames:
@@ -152,30 +153,21 @@ func (e Config) validateFork(now *envs.Spec) error {
 	was := env.Spec()
 	if was.NumEnvs != now.NumEnvs || was.Agents != now.Agents || was.InLen() != now.InLen() || was.State != now.State ||
 		was.Act.Choices != now.Act.Choices || was.Act.Dim != now.Act.Dim {
-		return errors.New("a fork cannot change how many parallel environments, agents, observations or actions the task has: train a run of its own")
+		return errors.New("a fork cannot change how many parallel environments, agents, observations or actions the task " +
+			"has: train a run of its own")
 	}
 	return nil
 }
 
 // branchOff brings the trainer to where its experiment branches off.
 func (s *session) branchOff(ctx context.Context) error {
-	parent, err := s.exp.Parent()
-	if err != nil {
-		return err
-	}
 	f := s.exp.Forks[len(s.exp.Forks)-1]
-	c, err := s.stateOf(ctx, parent, f.At)
-	if err != nil {
-		return err
-	}
-	if c, err = s.trainer.fitted(c); err == nil {
-		err = s.trainer.adopt(ctx, c, parent)
-	}
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("run %s cannot go on from run %s: %w; fork with other settings, or train a run of its own", s.claim.Record().ID, f.Parent, err)
+	switch err := s.adoptParent(ctx, s.trainer); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("run %s cannot go on from run %s: %w; fork with other settings, or train a run of its own",
+			s.claim.Record().ID, f.Parent, err)
 	}
 	s.note(fmt.Sprintf("branched off run %s at %d frames", f.Parent, f.At))
 	return nil
@@ -198,56 +190,48 @@ func (s *session) stateOf(ctx context.Context, e Config, frames int) (results.Ch
 	}
 	defer t.close()
 	s.note(fmt.Sprintf("training run %s again from %d to %d frames, where this one branches off", id, t.frames, frames))
-	for noted := t.frames; t.frames < frames; {
+	for t.frames < frames {
 		if _, err := t.iterate(ctx); err != nil {
-			if ctx.Err() != nil {
-				s.note(fmt.Sprintf("stopped at %d of %d frames of run %s, of which nothing is kept: the branch begins there again", t.frames, frames, id))
-			}
 			return results.Checkpoint{}, err
-		}
-		if t.frames-noted >= e.Budget.EvalEvery {
-			noted = t.frames
-			s.note(fmt.Sprintf("at %d of %d frames of run %s", noted, frames, id))
 		}
 	}
 	return t.checkpoint(0)
 }
 
-// trainerAt returns a trainer of e at a checkpoint of its run if that is of use, else where e begins: at nothing, or
-// where it branches off itself.
+// trainerAt returns a trainer of e: at a checkpoint of its run if use, else where e begins, which for a fork is a state
+// of its parent.
 func (s *session) trainerAt(ctx context.Context, e Config, saved results.Checkpoint, use bool) (*trainer, error) {
 	t, err := newTrainer(e, s.backend, s.files)
 	if err != nil {
 		return nil, err
 	}
-	if use {
+	switch {
+	case use:
 		err = t.adopt(ctx, saved, e)
-		if err == nil || ctx.Err() != nil {
-			return t, err
-		}
-		t.close() // of another program: from the start, then
-		if t, err = newTrainer(e, s.backend, s.files); err != nil {
-			return nil, err
-		}
-	}
-	if len(e.Forks) == 0 {
-		return t, nil
-	}
-	parent, err := e.Parent()
-	if err == nil {
-		saved, err = s.stateOf(ctx, parent, e.Forks[len(e.Forks)-1].At)
-	}
-	if err == nil {
-		saved, err = t.fitted(saved)
-	}
-	if err == nil {
-		err = t.adopt(ctx, saved, parent)
+	case len(e.Forks) > 0:
+		err = s.adoptParent(ctx, t)
 	}
 	if err != nil {
 		t.close()
 		return nil, err
 	}
 	return t, nil
+}
+
+// adoptParent brings t to the state of its parent where its experiment branches off.
+func (s *session) adoptParent(ctx context.Context, t *trainer) error {
+	parent, err := t.exp.Parent()
+	if err != nil {
+		return err
+	}
+	c, err := s.stateOf(ctx, parent, t.exp.Forks[len(t.exp.Forks)-1].At)
+	if err != nil {
+		return err
+	}
+	if c, err = t.fitted(c); err != nil {
+		return err
+	}
+	return t.adopt(ctx, c, parent)
 }
 
 // fitted is a checkpoint of another experiment with the variables of this one: those that only the other has are left

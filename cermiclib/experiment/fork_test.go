@@ -56,8 +56,8 @@ func notes(t *testing.T, e Config, st *results.Store) (*results.Record, string) 
 	return r, strings.Join(told, "\n")
 }
 
-// What a fork leaves as it was goes on as if it had not been: longer evaluations are all that differs here, so that what is
-// trained must be the parent's to the last digit.
+// What a fork leaves as it was goes on as if it had not been: longer evaluations are all that differs here, so that
+// what is trained must be the parent's to the last digit.
 func TestAForkGoesOnWhereItsParentWas(t *testing.T) {
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {

@@ -31,7 +31,7 @@ type group struct {
 	hidden    []float32 // [E,N,C]
 	streams   []rng.Rand
 	actionLog []uint8   // [frames,N] every choice so far, if the learner trains on old experience
-	returns   []float32 // [E] mean over agents, of the running episodes; nil where there is one group, whose score says it
+	returns   []float32 // [E] of the running episodes, mean over agents; nil for the only group
 }
 
 // newGroup builds the learner and the explorer of a view. The only group of a task has the experiment's own seed.
@@ -70,10 +70,13 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 	return g, g.canLog()
 }
 
-// makeRoom makes the buffers of a rollout batch; whole and act are those of the environment.
-func (g *group) makeRoom(frames int, whole *envs.Step, act *envs.Actions) error {
+// allocBuffers makes the buffers of a rollout batch; whole and act are those of the environment.
+func (g *group) allocBuffers(frames int, whole *envs.Step, act *envs.Actions) error {
 	s := g.spec
 	rows, c := s.NumEnvs*s.Agents, g.learner.HiddenLen()
+	if err := rl.Fits(s, frames/s.NumEnvs, c); err != nil {
+		return err
+	}
 	g.step, g.act = g.view.Step(whole), g.view.Actions(act)
 	g.x = rl.NewRollout(s, frames/s.NumEnvs, c)
 	if l, ok := g.learner.(learn.OffPolicy); ok {
@@ -109,8 +112,9 @@ func (g *group) named(err error) error {
 
 // learn is what follows a rollout batch: the explorer's reward, the learner's update, the explorer's.
 func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
-	for _, stage := range []func(context.Context, *rl.Rollout) (rl.Scalars, error){g.reward, g.learner.Update, g.module.Update} {
-		s, err := stage(ctx, g.x)
+	type stage = func(context.Context, *rl.Rollout) (rl.Scalars, error)
+	for _, run := range []stage{g.reward, g.learner.Update, g.module.Update} {
+		s, err := run(ctx, g.x)
 		if err != nil {
 			return fmt.Errorf("iteration %d: %w", g.x.Iteration, err)
 		}

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"cermic/cermiclib/learn"
-	"cermic/cermiclib/memory"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results/safetensors"
 	"cermic/cermiclib/rl"
@@ -54,8 +53,8 @@ func variablesOf(t *testing.T, tr *trainer, group string) map[string]string {
 	return out
 }
 
-// TestGroupsAreTrainedApart: each group has variables of its own, which begin differently, are of its own observation's size, and which
-// the other group's learning leaves as they are.
+// TestGroupsAreTrainedApart: each group has variables of its own, which begin differently, are of its own observation's
+// size, and which the other group's learning leaves as they are.
 func TestGroupsAreTrainedApart(t *testing.T) {
 	for name, e := range map[string]Config{"mappo": opposed(small("mappo")), "cermic": opposed(remembering()), "qmix": opposed(tinyQ(3))} {
 		t.Run(name, func(t *testing.T) {
@@ -96,8 +95,8 @@ func TestGroupsAreTrainedApart(t *testing.T) {
 	}
 }
 
-// TestAGroupSeesItsOwnObservation: an adversary's networks read the 8 numbers that it sees, a good agent's 10, and critics those of
-// the group.
+// TestAGroupSeesItsOwnObservation: an adversary's networks read the 8 numbers that it sees, a good agent's 10, and
+// critics those of the group.
 func TestAGroupSeesItsOwnObservation(t *testing.T) {
 	tr := trainerOf(t, opposed(small("mappo")))
 	all, err := tr.variables()
@@ -118,7 +117,8 @@ func TestAGroupSeesItsOwnObservation(t *testing.T) {
 	}
 }
 
-// TestTwoGroupsGoOnExactly: restored from a checkpoint, and stopped after every iteration, a run of two groups goes on as it would have.
+// TestTwoGroupsGoOnExactly: restored from a checkpoint, and stopped after every iteration, a run of two groups goes on
+// as it would have.
 func TestTwoGroupsGoOnExactly(t *testing.T) {
 	recurrent := opposed(tinyRecurrentQ(4))
 	for name, e := range map[string]Config{
@@ -143,8 +143,8 @@ func TestTwoGroupsGoOnExactly(t *testing.T) {
 	}
 }
 
-// TestResultsOfGroupsStandBesideTheWhole: returns of each group in every evaluation, whose mean is the benchmark's metric, and
-// scalars under the group's name.
+// TestResultsOfGroupsStandBesideTheWhole: returns of each group in every evaluation, whose mean is the benchmark's
+// metric, and scalars under the group's name.
 func TestResultsOfGroupsStandBesideTheWhole(t *testing.T) {
 	e := opposed(remembering())
 	st := open(t)
@@ -185,7 +185,8 @@ func TestResultsOfGroupsStandBesideTheWhole(t *testing.T) {
 	}
 }
 
-// TestInsideShowsBothGroups: every agent step has what its own group's explorer makes of it, and nodes of graphs are agents of the whole.
+// TestInsideShowsBothGroups: every agent step has what its own group's explorer makes of it, and nodes of graphs are
+// agents of the whole.
 func TestInsideShowsBothGroups(t *testing.T) {
 	for name, e := range map[string]Config{"objects": opposed(remembering()), "peers": acrossPeers(opposed(remembering()))} {
 		t.Run(name, func(t *testing.T) {
@@ -216,27 +217,6 @@ func TestInsideShowsBothGroups(t *testing.T) {
 				t.Errorf("opponents are detected: %v", across)
 			}
 		})
-	}
-}
-
-// TestWhetherOpponentsArePeersIsPartOfARunsIdentity, and weights pre-trained for one memory are refused by two.
-func TestWhetherOpponentsArePeersIsPartOfARunsIdentity(t *testing.T) {
-	e := opposed(small("mappo"))
-	a, errA := e.ID()
-	b, errB := acrossPeers(e).ID()
-	if errA != nil || errB != nil || a == b {
-		t.Errorf("ids are %s and %s, %v, %v", a, b, errA, errB)
-	}
-	task := e.Task.(vmas.SimpleAdversary)
-	task.Opponents = "peer"
-	e.Task = task
-	if err := e.Validate(); err == nil || !strings.Contains(err.Error(), `task.opponents is "peer", want one of objects, peers`) {
-		t.Errorf("got %v", err)
-	}
-	tr := trainerOf(t, opposed(small("mappo")))
-	if _, _, err := memory.DefaultPretraining(tr.backend).Run(t.Context(), memory.DefaultGraph(), tr.env); err == nil ||
-		!strings.Contains(err.Error(), "its groups have a memory each") {
-		t.Errorf("pre-training of two groups: %v", err)
 	}
 }
 

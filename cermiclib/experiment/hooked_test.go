@@ -25,8 +25,8 @@ const (
 
 var stages = []string{collecting, rewarding, learning, exploring, evaluating}
 
-// hook is called before each graph call of a hooked experiment. What it does belongs to no experiment: hooked ones have the
-// identity of those without.
+// hook is called before each graph call of a hooked experiment. What it does belongs to no experiment: hooked ones have
+// the identity of those without.
 type hook func(ctx context.Context, stage string) error
 
 // hooked makes the stages of e call h.

@@ -49,7 +49,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// small is tiny with a method: mappo, mappo-db, mappo-cermic, a fork of the latter, qmix-cermic, told, or another of kinds.
+// small is tiny with a method: mappo, mappo-db, mappo-cermic, a fork of the latter, qmix-cermic, told, or another of
+// kinds.
 func small(method string) Config {
 	longer := func(e Config) Config {
 		e.Budget.Frames, e.Budget.EvalEvery = 1600, 400 // 8 iterations, every other one evaluated
@@ -112,8 +113,8 @@ func child(dir string) error {
 	return err
 }
 
-// killedChild trains in another process and kills it a moment after its n-th event. It returns the notes of the run, and
-// whether the process was done before.
+// killedChild trains in another process and kills it a moment after its n-th event. It returns the notes of the run,
+// and whether the process was done before.
 func killedChild(t *testing.T, dir, method string, n int, moment time.Duration) (notes []string, done bool) {
 	t.Helper()
 	c := exec.Command(os.Args[0])

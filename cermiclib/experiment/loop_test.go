@@ -54,9 +54,9 @@ func iterated(t *testing.T, e Config, backend nn.Backend) (weights map[string]st
 	return weights, scalars
 }
 
-// TestOneLaunchOfManyUpdatesEqualsOneAtATime compares every bit of the variables, and the scalars to float32's rounding:
-// XLA may add up a loss for the report in another order. A rollout batch takes 3 or 6 updates, so that its last launch is
-// not full.
+// TestOneLaunchOfManyUpdatesEqualsOneAtATime compares every bit of the variables, and the scalars to float32's
+// rounding: XLA may add up a loss for the report in another order. A rollout batch takes 3 or 6 updates, so that its
+// last launch is not full.
 func TestOneLaunchOfManyUpdatesEqualsOneAtATime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiling for XLA takes seconds")

@@ -11,8 +11,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// TestALoadedPolicyPlaysAsItsEvaluationDid: on the environments of an evaluation it takes the same actions, whether it is recurrent
-// or one of a value learner, and the score of every episode is the recorded one.
+// TestALoadedPolicyPlaysAsItsEvaluationDid: on the environments of an evaluation it takes the same actions, whether it
+// is recurrent or one of a value learner, and the score of every episode is the recorded one.
 func TestALoadedPolicyPlaysAsItsEvaluationDid(t *testing.T) {
 	for name, e := range map[string]Config{"mlp": tiny(3), "gru": tinyGRU(3), "qmix": tinyQ(3)} {
 		e.Budget.EvalEpisodes = e.Task.Shared().NumEnvs // one round

@@ -91,7 +91,9 @@ func readPretrained(data []byte) (*Pretrained, error) {
 		}
 		return *v
 	}
-	return &Pretrained{f.Weights, memory.Quality{AUC: measured(f.AUC), Present: f.Present, RMSE: measured(f.RMSE), Spread: measured(f.Spread)}}, nil
+	return &Pretrained{f.Weights, memory.Quality{
+		AUC: measured(f.AUC), Present: f.Present, RMSE: measured(f.RMSE), Spread: measured(f.Spread),
+	}}, nil
 }
 
 // Here reports whether the weights themselves are in the store: of committed ones only the quality is.
@@ -102,7 +104,9 @@ func (r *Pretrained) Here(st *results.Store) bool {
 
 // Run returns what came of p if its weights are in the store, else pre-trains and keeps weights and quality there.
 // watch gets every epoch and may be nil.
-func (p Pretraining) Run(ctx context.Context, st *results.Store, watch func(stage string, epoch int, loss float64)) (*Pretrained, error) {
+func (p Pretraining) Run(
+	ctx context.Context, st *results.Store, watch func(stage string, epoch int, loss float64),
+) (*Pretrained, error) {
 	if made, err := p.Find(st); err == nil && made.Here(st) {
 		return made, nil
 	}
@@ -116,7 +120,8 @@ func (p Pretraining) Run(ctx context.Context, st *results.Store, watch func(stag
 		return nil, err
 	}
 	training := memory.DefaultPretraining(backend)
-	training.Frames, training.Epochs, training.Seed, training.Peers, training.Watch = p.Frames, p.Epochs, p.Seed, p.Peers, watch
+	training.Frames, training.Epochs, training.Seed = p.Frames, p.Epochs, p.Seed
+	training.Peers, training.Watch = p.Peers, watch
 	weights, q, err := training.Run(ctx, p.Memory, env)
 	if err != nil {
 		return nil, err
@@ -165,7 +170,8 @@ func ExportPretrained(st *results.Store, rs []*results.Record, folder string) er
 		}
 		for _, r := range rs {
 			if made.Weights != "" && strings.Contains(string(r.Experiment), `"`+made.Weights+`"`) {
-				if err := results.CreateFile(filepath.Join(folder, results.PretrainedFolder, filepath.Base(file)), data); err != nil {
+				to := filepath.Join(folder, results.PretrainedFolder, filepath.Base(file))
+				if err := results.CreateFile(to, data); err != nil {
 					return err
 				}
 				break

@@ -34,7 +34,9 @@ func Run(ctx context.Context, e Config, st *results.Store, watch ...func(results
 
 // start is Run, which waits for a run that another process trains, or without waiting ends with an error that wraps
 // results.ErrBusy.
-func start(ctx context.Context, e Config, st *results.Store, wait bool, watch ...func(results.Event)) (*results.Record, error) {
+func start(
+	ctx context.Context, e Config, st *results.Store, wait bool, watch ...func(results.Event),
+) (*results.Record, error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}
@@ -53,18 +55,12 @@ func start(ctx context.Context, e Config, st *results.Store, wait bool, watch ..
 	if who := st.Owner(id); who != "" && !wait { // before graphs are compiled for nothing
 		return nil, fmt.Errorf("run %s is being trained by %s: %w", id, who, results.ErrBusy)
 	}
-	if err := Fits(ctx, []Config{e}, 1); err != nil {
-		return nil, err
-	}
-	if err := s.compareCode(id, text); err != nil {
-		return nil, err
-	}
 	defer s.release()
 	header := results.Record{Task: e.Task.Kind(), Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}
-	s.tellState("compiling", id, header)
+	s.emitState("compiling", id, header)
 	if err := s.build(ctx); err != nil {
 		if ctx.Err() != nil {
-			s.tellState("stopped", id, header)
+			s.emitState("stopped", id, header)
 		}
 		return nil, err
 	}
@@ -74,7 +70,7 @@ func start(ctx context.Context, e Config, st *results.Store, wait bool, watch ..
 	}
 	s.began = s.began.Add(time.Since(asked)) // what another process had the run for is no time of this one
 	if s.claim.Complete() {
-		s.tellStored(s.claim.Record())
+		s.emitStored(s.claim.Record())
 	} else {
 		err = s.train(ctx)
 	}
@@ -98,44 +94,29 @@ type session struct {
 	saved    time.Time
 	began    time.Time
 	before   float64 // seconds trained by earlier sessions
-	changed  string  // run with the same settings and other code; see results.Event
 	sources  string  // what results.Host.Sources will be
 }
 
-func (s *session) tell(e results.Event) {
+func (s *session) emit(e results.Event) {
 	for _, w := range s.watch {
 		w(e)
 	}
 }
 
-func (s *session) note(line string) { s.tell(results.Event{Note: line}) }
+func (s *session) note(line string) { s.emit(results.Event{Note: line}) }
 
-// tellState tells of a run that is not claimed: with what the store has of it.
-func (s *session) tellState(state, id string, header results.Record) {
+// emitState tells of a run that is not claimed: with what the store has of it.
+func (s *session) emitState(state, id string, header results.Record) {
 	header.ID = id
 	if r, err := s.store.Get(id); err == nil {
 		header = *r
 	}
-	s.tell(results.Event{Record: &header, Frames: header.Frames, Total: s.exp.Budget.Frames, State: state, Changed: s.changed})
+	s.emit(results.Event{Record: &header, Frames: header.Frames, Total: s.exp.Budget.Frames, State: state})
 }
 
-// compareCode says so if a run begins of which there is one with other code.
-func (s *session) compareCode(id string, text []byte) error {
-	if _, err := s.store.Head(id); err == nil {
-		return nil // it has begun before
-	}
-	other, err := s.store.OtherCode(text)
-	if err != nil || other == nil {
-		return err
-	}
-	s.changed = other.ID
-	s.note(fmt.Sprintf("your code changed since run %s: training anew", other.ID))
-	return nil
-}
-
-// tellStored tells of a record that needs no training.
-func (s *session) tellStored(r *results.Record) {
-	s.tell(results.Event{Record: r, Frames: r.Frames, Total: r.Frames, FromStore: true})
+// emitStored tells of a record that needs no training.
+func (s *session) emitStored(r *results.Record) {
+	s.emit(results.Event{Record: r, Frames: r.Frames, Total: r.Frames, FromStore: true})
 }
 
 // stored returns the complete record of run id, nil if there is none.
@@ -153,7 +134,7 @@ func (s *session) stored(id string, st *results.Store) *results.Record {
 	if s.exp.Method != "" {
 		found.Method = s.exp.Method // the name of today
 	}
-	s.tellStored(found)
+	s.emitStored(found)
 	return found
 }
 
@@ -222,7 +203,7 @@ func (s *session) train(ctx context.Context) (err error) {
 			return ctx.Err()
 		}
 		if err != nil {
-			return fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", s.claim.Record().ID, err)
+			return errUnfit(s.claim.Record().ID, err)
 		}
 		if c.Meta[metaSources] != s.sources {
 			s.sources = results.SeveralSources
@@ -317,14 +298,14 @@ func (s *session) write(done *iteration) error {
 	if err := s.claim.AppendScalars(s.trainer.frames, done.scalars); err != nil {
 		return err
 	}
-	s.tell(s.event(done.fps, results.Event{Scalars: done.scalars, Visits: s.trainer.visits()}))
+	s.emit(s.event(done.fps, results.Event{Scalars: done.scalars, Visits: s.trainer.visits()}))
 	if done.eval == nil {
 		return nil
 	}
 	if err := s.claim.AppendEval(*done.eval); err != nil {
 		return err
 	}
-	s.tell(s.event(done.fps, results.Event{Eval: done.eval}))
+	s.emit(s.event(done.fps, results.Event{Eval: done.eval}))
 	return nil
 }
 
@@ -337,7 +318,7 @@ func (s *session) due(before, frames int) bool {
 
 func (s *session) event(fps float64, e results.Event) results.Event {
 	e.Record, e.Frames, e.Total, e.FPS = s.claim.Record(), s.trainer.frames, s.exp.Budget.Frames, fps
-	e.Metric, e.Changed = s.trainer.spec.Metric, s.changed
+	e.Metric = s.trainer.spec.Metric
 	if fps > 0 {
 		e.ETA = float64(max(0, e.Total-e.Frames)) / fps
 	}
@@ -351,7 +332,7 @@ func (s *session) stopped(ctx context.Context, err error) error {
 	case ctx.Err() != nil && saving == nil:
 		e := s.event(0, results.Event{State: "stopped"})
 		e.Frames = at
-		s.tell(e)
+		s.emit(e)
 		return ctx.Err()
 	case ctx.Err() != nil:
 		return fmt.Errorf("run %s was stopped, but its state at %d frames could not be saved: %w", id, at, saving)

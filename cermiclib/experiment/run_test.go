@@ -20,7 +20,8 @@ import (
 	"cermic/envs/vmas"
 )
 
-// tiny is an experiment of 4 iterations, in episodes of 50 steps, which no rollout batch ends with, that trains in about a second on any backend.
+// tiny is an experiment of 4 iterations, in episodes of 50 steps, which no rollout batch ends with, that trains in
+// about a second on any backend.
 func tiny(seed uint64) Config {
 	task := vmas.DefaultBalance()
 	task.MaxSteps = 50
@@ -60,8 +61,8 @@ func tinyGRU(seed uint64) Config {
 	return e
 }
 
-// tinyRecurrentQ is tinyQ with a recurrent policy: chunks go over the border of rollout batches, and a replay that is smaller than the
-// run keeps the states that they began in.
+// tinyRecurrentQ is tinyQ with a recurrent policy: chunks go over the border of rollout batches, and a replay that is
+// smaller than the run keeps the states that they began in.
 func tinyRecurrentQ(seed uint64) Config {
 	e := tinyQ(seed)
 	e.Policy = policy.SPECTra{Width: 8, Heads: 2, Mask: true, Core: policy.CoreGRU, Steps: 3, Revision: 2}

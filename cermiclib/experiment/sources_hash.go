@@ -34,7 +34,8 @@ var (
 // Built is when the compiler last compared this program with its sources, zero if unknown: a copy's modification time.
 func Built() time.Time {
 	program, _ := os.Executable()
-	if folder := filepath.Base(filepath.Dir(program)); len(folder) == len("-d")+2*sha256.Size { // `go run` keeps it there, and has compared it
+	// `go run` keeps programs in folders with such names, and has compared them.
+	if folder := filepath.Base(filepath.Dir(program)); len(folder) == len("-d")+2*sha256.Size {
 		return started
 	}
 	if info, err := os.Stat(program); err == nil {
@@ -51,7 +52,8 @@ func hashTree(root string, built time.Time) string {
 				return err
 			}
 			data, unread := results.ReadFile(filepath.Join(root, path), 64<<20)
-			if info, err := d.Info(); unread != nil || err != nil || info.ModTime().After(built) { // asked after the read: no change falls between
+			// The time is read after the content, so that no change falls between.
+			if info, err := d.Info(); unread != nil || err != nil || info.ModTime().After(built) {
 				return fs.ErrInvalid
 			}
 			lines = append(lines, fmt.Sprintf("%x %s\n", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(data), data)), path))
@@ -72,7 +74,8 @@ func SourcesOf(commit string) (string, error) {
 	}
 	var lines []string
 	for line := range strings.Lines(string(out)) {
-		if f := strings.Fields(line); sourcePath.MatchString(f[3]) && !testPath.MatchString(f[3]) { // mode, type, blob and path
+		f := strings.Fields(line) // mode, type, blob and path
+		if sourcePath.MatchString(f[3]) && !testPath.MatchString(f[3]) {
 			lines = append(lines, f[2]+" "+f[3]+"\n")
 		}
 	}

@@ -14,19 +14,18 @@ import (
 	"cermic/envs/conf"
 )
 
-// stopIn starts a run of tiny(seed) that is stopped in the second of its iterations, in the given stage, and returns how long
-// it took to end. While stubborn is open the stage does not notice that it should end.
-func stopIn(t *testing.T, st *results.Store, seed uint64, stage string, stubborn <-chan struct{}) time.Duration {
+// stopIn stops a run of tiny(seed) in the second of its iterations, in the given stage. While stubborn is open, the stage
+// does not notice.
+func stopIn(t *testing.T, st *results.Store, seed uint64, stage string, stubborn <-chan struct{}) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	var stopped time.Time
-	iterations := 0
+	stopped, iterations := false, 0
 	e := hooked(tiny(seed), func(_ context.Context, now string) error {
-		if now != stage || iterations != 1 || !stopped.IsZero() {
+		if now != stage || iterations != 1 || stopped {
 			return nil
 		}
-		stopped = time.Now()
+		stopped = true
 		stop()
 		if stubborn != nil {
 			<-stubborn
@@ -45,7 +44,6 @@ func stopIn(t *testing.T, st *results.Store, seed uint64, stage string, stubborn
 	if got.Frames != 200 || len(got.Evals) != 1 {
 		t.Errorf("stopped in stage %s of the second iteration: %d frames and %d evaluations, want those of the first", stage, got.Frames, len(got.Evals))
 	}
-	return time.Since(stopped)
 }
 
 func TestARunNamesTheSourcesOfAllItsSessions(t *testing.T) {
@@ -105,11 +103,7 @@ func TestAStopInAnyStageIsSavedAndGoneOnFrom(t *testing.T) {
 	}
 	for _, stage := range stages {
 		st := open(t)
-		took := stopIn(t, st, 6, stage, nil)
-		// Every stage looks at the context before its next graph call, which takes a millisecond here.
-		if took > patience {
-			t.Errorf("a stop in stage %s took %v", stage, took)
-		}
+		stopIn(t, st, 6, stage, nil)
 		if _, err := Run(t.Context(), e, st); err != nil {
 			t.Fatal(err)
 		}
@@ -127,9 +121,7 @@ func TestAStageThatDoesNotNoticeAStopIsLeftBehind(t *testing.T) {
 	}
 	before := runtime.NumGoroutine()
 	stubborn := make(chan struct{})
-	if took := stopIn(t, parts, 7, learning, stubborn); took < patience || took > 2*time.Second {
-		t.Errorf("a stop took %v, want from %v to 2 s", took, patience)
-	}
+	stopIn(t, parts, 7, learning, stubborn)
 	// The run goes on, here in the same process, while the stage that was left behind still hangs.
 	if _, err := Run(t.Context(), e, parts); err != nil {
 		t.Fatal(err)

@@ -43,8 +43,10 @@ func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.T
 			return nil, fmt.Errorf("%s has no curiosity to look into: choose a run with CERMIC", lens.Label())
 		}
 	}
-	if a, b := player.spec, viewer.spec; a.Name != b.Name || a.Agents != b.Agents || a.InLen() != b.InLen() || a.Act.Len() != b.Act.Len() {
-		return nil, fmt.Errorf("%s on %s sees or does something else than %s on %s: choose runs on one task", e.Label(), a.Name, lens.Label(), b.Name)
+	a, b := player.spec, viewer.spec
+	if a.Name != b.Name || a.Agents != b.Agents || a.InLen() != b.InLen() || a.Act.Len() != b.Act.Len() {
+		return nil, fmt.Errorf("%s on %s and %s on %s differ in observations or actions: choose runs on one task",
+			e.Label(), a.Name, lens.Label(), b.Name)
 	}
 	in := &results.Trace{Task: e.Task.Kind(), Method: e.Label(), Frames: player.frames, Agents: player.spec.Agents}
 	xs, err := player.watched(ctx, in)
@@ -94,7 +96,8 @@ func scatter[T any](dst *[]T, values []T, in *results.Trace, place func(row int)
 
 // wide is a graph of the group with a node for every agent of the task; agents that are no peers are absent.
 func (g *group) wide(graph results.Graph, agents int) results.Graph {
-	out := results.Graph{Present: make([]bool, agents), Probability: make([]float64, agents), Attention: make([]float64, agents), Advanced: graph.Advanced}
+	out := results.Graph{Present: make([]bool, agents), Probability: make([]float64, agents),
+		Attention: make([]float64, agents), Advanced: graph.Advanced}
 	for j := range graph.Present {
 		at := g.view.Agent(j)
 		out.Present[at], out.Probability[at], out.Attention[at] = graph.Present[j], graph.Probability[j], graph.Attention[j]
@@ -112,15 +115,16 @@ func (noWeights) Error() string { return "it has no weights here" }
 
 func (noWeights) Is(target error) bool { return target == fs.ErrNotExist }
 
-// unsaved is the error of playing e's run if its weights cannot be read. A complete record would be shown and not
+// weightsError is the error of playing e's run if its weights cannot be read. A complete record would be shown and not
 // trained, so that the sentence about it names the command that trains again.
-func (e Config) unsaved(id string, st *results.Store, err error) error {
+func (e Config) weightsError(id string, st *results.Store, err error) error {
 	what := fmt.Sprintf("%s on %s with seed %d", e.Label(), e.Task.Kind(), e.Seed)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the weights of %s, run %s: %w", what, id, err)
 	}
 	if r, none := st.Head(id); none == nil && r.Complete {
-		return fmt.Errorf("%s: %w, only its record: go run ./reproduce train -again %s trains it again", what, ErrNoWeights, id)
+		return fmt.Errorf("%s: %w, only its record: go run ./reproduce train -again %s trains it again",
+			what, ErrNoWeights, id)
 	}
 	return fmt.Errorf("%s: %w: train it first", what, ErrNoWeights)
 }
@@ -138,7 +142,7 @@ func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, 
 	}
 	saved, err := st.Weights(id)
 	if err != nil {
-		return nil, e.unsaved(id, st, err)
+		return nil, e.weightsError(id, st, err)
 	}
 	t, err := newTrainer(as, backend, st.Dir())
 	if err != nil {
@@ -155,7 +159,7 @@ func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, 
 	}
 	if err != nil {
 		t.close()
-		return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
+		return nil, errUnfit(id, err)
 	}
 	t.frames = saved.Frames
 	return t, nil

@@ -94,21 +94,6 @@ func TestInsideNeedsARunWithCuriosityAndWeights(t *testing.T) {
 	}
 }
 
-// Without L_explore there is no decoder to say what x_t predicts.
-func TestInsideARunWithoutADecoderPredictsNothing(t *testing.T) {
-	e, st := remembering(), open(t)
-	c := e.Explore.(cermic.Config)
-	c.Alpha = 0
-	e.Explore = c
-	if _, err := Run(t.Context(), e, st); err != nil {
-		t.Fatal(err)
-	}
-	in, err := Trace(t.Context(), e, st)
-	if err != nil || len(in.Predicted) != 0 || len(in.Latent) == 0 {
-		t.Errorf("%d predictions of %d codes (%v), want none", len(in.Predicted), len(in.Latent), err)
-	}
-}
-
 func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains two runs")
@@ -146,8 +131,8 @@ func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
 	}
 }
 
-// TestInsideRatesBesideWhatTrainingHasCounted: r^i over an episode that is looked at is as large as what training last paid for such steps,
-// although the trainer that plays it has counted nothing itself.
+// TestInsideRatesBesideWhatTrainingHasCounted: r^i over an episode that is looked at is as large as what training last
+// paid for such steps, although the trainer that plays it has counted nothing itself.
 func TestInsideRatesBesideWhatTrainingHasCounted(t *testing.T) {
 	for _, alpha := range []float64{0.2, 0} { // without a trained decoder, too
 		e, st := remembering(), open(t)
@@ -163,6 +148,9 @@ func TestInsideRatesBesideWhatTrainingHasCounted(t *testing.T) {
 		in, err := Trace(t.Context(), e, st)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if decodes := len(in.Predicted) > 0; decodes != (alpha > 0) { // L_explore trains the decoder
+			t.Errorf("α = %g: %d predictions", alpha, len(in.Predicted))
 		}
 		mean := 0.0
 		for _, r := range in.Bonus {

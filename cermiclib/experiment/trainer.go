@@ -56,7 +56,7 @@ func newTrainer(e Config, backend nn.Backend, files string) (_ *trainer, err err
 		}
 		t.groups = append(t.groups, g)
 	}
-	if err := t.makeRoom(); err != nil {
+	if err := t.allocBuffers(); err != nil {
 		return nil, err
 	}
 	t.env.Reset(nil, t.step)
@@ -67,7 +67,7 @@ func newTrainer(e Config, backend nn.Backend, files string) (_ *trainer, err err
 		return nil, fmt.Errorf("task %s has no living agent at the beginning: its Reset must set Step.Alive", e.Task.Kind())
 	}
 	t.visited = newCoverage(env, t.collected())
-	if err := t.look(0); err != nil {
+	if err := t.observe(0); err != nil {
 		return nil, err
 	}
 	for c := range t.isFirst {
@@ -76,11 +76,11 @@ func newTrainer(e Config, backend nn.Backend, files string) (_ *trainer, err err
 	return t, nil
 }
 
-// makeRoom makes the buffers of a rollout batch.
-func (t *trainer) makeRoom() error {
+// allocBuffers makes the buffers of a rollout batch.
+func (t *trainer) allocBuffers() error {
 	t.step, t.act = newBuffers(t.env)
 	for _, g := range t.groups {
-		if err := g.makeRoom(t.exp.Learner.CollectFrames(), t.step, t.act); err != nil {
+		if err := g.allocBuffers(t.exp.Learner.CollectFrames(), t.step, t.act); err != nil {
 			return g.named(err)
 		}
 	}
@@ -103,8 +103,8 @@ func newBuffers(env envs.Env) (*envs.Step, *envs.Actions) {
 	return envs.NewStep(env.Spec()), envs.NewActions(env.Spec())
 }
 
-// look shows every group what its agents see now, after k steps of the rollout batch.
-func (t *trainer) look(k int) error {
+// observe shows every group what its agents see now, after k steps of the rollout batch.
+func (t *trainer) observe(k int) error {
 	if err := envs.CheckStep(t.env, t.step, nil); err != nil {
 		return fmt.Errorf("%s, step %d of iteration %d: %w", t.spec.Name, k, t.iteration, err)
 	}
@@ -153,7 +153,8 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 			}
 			for name := range own {
 				if _, ok := ofRun[name]; ok {
-					return fmt.Errorf("a learner or an explorer reports a scalar %s, which is the run's own: it needs another name", name)
+					return fmt.Errorf("a learner or an explorer reports a scalar %s, which is the run's own: it needs another name",
+						name)
 				}
 			}
 			maps.Copy(scalars, own)
@@ -163,7 +164,7 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 			return nil, t.causeOf(err)
 		}
 	}
-	t.visited.earned(t.groups)
+	t.visited.averageBonus(t.groups)
 	t.iteration++
 	t.frames += t.collected()
 	return scalars, nil
@@ -189,7 +190,8 @@ func (t *trainer) causeOf(err error) error {
 		x, width := g.x, g.spec.ObsLen()
 		for i, v := range x.Obs {
 			if row := i / width; v-v != 0 { // NaN or infinite
-				return g.named(fmt.Errorf("component %d of the observation of agent %d of %s became %g in environment %d at step %d of iteration %d, want a finite number: %w",
+				return g.named(fmt.Errorf("component %d of the observation of agent %d of %s became %g in environment %d at "+
+					"step %d of iteration %d, want a finite number: %w",
 					i%width, row%x.N, t.spec.Name, v, row/x.N%x.E, row/x.N/x.E, x.Iteration, err))
 			}
 		}
@@ -237,7 +239,7 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 		}
 		t.env.Step(t.act, t.step)
 		t.visited.note(k, e)
-		if err := t.look(k + 1); err != nil {
+		if err := t.observe(k + 1); err != nil {
 			return done, err
 		}
 		for _, g := range t.groups {
@@ -250,7 +252,7 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 	for _, g := range t.groups {
 		g.x.Observe(steps, g.step)
 	}
-	t.visited.tell(t.groups)
+	t.visited.fillVisits(t.groups)
 	return done, nil
 }
 
@@ -280,7 +282,7 @@ func (t *trainer) endEpisodes(k int, done *episodes) error {
 		return nil
 	}
 	t.env.Reset(t.ended, t.step)
-	return t.look(k + 1)
+	return t.observe(k + 1)
 }
 
 // episodes sums up the training episodes that ended in a rollout batch.

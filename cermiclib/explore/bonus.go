@@ -35,19 +35,19 @@ const (
 	AnnealLinear = "linear_to_zero"
 )
 
-// DefaultCoef are the weights of the methods' bonuses by the Kind of the explorer: one point of the grid 0.002, 0.01,
+// defaultCoef are the weights of the methods' bonuses by the Kind of the explorer: one point of the grid 0.002, 0.01,
 // 0.05, 0.2 for each method, the same for all tasks.
-var DefaultCoef = map[string]float64{"mace": 0.01, "db": 0.05, "rff": 0.01}
+var defaultCoef = map[string]float64{"mace": 0.01, "db": 0.05, "rff": 0.01}
 
 // DefaultBonus is the rule by which the bonus of every curiosity method is scaled, of the explorer of that Kind: the
 // running mean over all of training taken off, divided by the running standard deviation, and weighted by
-// DefaultCoef. What is left without centring rewards not finishing an episode that ends at success: on explore/rooms
+// defaultCoef. What is left without centring rewards not finishing an episode that ends at success: on explore/rooms
 // MACE finds the goal either way and gets there in every episode only when its bonus is centred. Methods then differ
 // in what they find new, and in how fast that fades, not in units. Where episodes have a fixed length, what PPO feels
 // of a bonus is the standard deviation of coef × normalised r^i a step, which RewardNormaliser.Apply reports. Presets
 // of the authors' own schemes set the fields themselves.
 func DefaultBonus(kind string) Bonus {
-	return Bonus{IntNorm: NormCenterStd, IntMemory: 1, IntClip: 5, IntCoef: DefaultCoef[kind], IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000}
+	return Bonus{IntNorm: NormCenterStd, IntMemory: 1, IntClip: 5, IntCoef: defaultCoef[kind], IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000}
 }
 
 // returnDiscount is the discount of the sum that return_std normalises by; the paper's discount factor.

@@ -150,7 +150,8 @@ func (r *icesReference) contribution(b, i int) float64 {
 	return 1 - math.Exp(-sum)
 }
 
-// explorers returns the losses of π^x and V^x, given what they are paid and, for π^x, what V^x says: neither is trained through it.
+// explorers returns the losses of π^x and V^x, given what they are paid and, for π^x, what V^x says: neither is trained
+// through it.
 func (r *icesReference) explorers(pay, baseline []float64) (policy, value float64) {
 	s, p := r.m.build.Spec, r.m.replay
 	rows := float64(len(r.slots) * s.Agents)
@@ -187,8 +188,8 @@ func (r *icesReference) value(b, i int) float64 {
 	return r.net(icesValue, math.Tanh, r.look(b, i)...)[0]
 }
 
-// TestICESFollowsAnIndependentFloat64Implementation: the losses of both world models' parts, of π^x and of V^x, and one step of each of
-// the four optimisers, none of which moves what is another's.
+// TestICESFollowsAnIndependentFloat64Implementation: the losses of both world models' parts, of π^x and of V^x, and one
+// step of each of the four optimisers, none of which moves what is another's.
 func TestICESFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	c := smallICES()
 	c.Hidden, c.PolicyWidth, c.Batch, c.Steps, c.Embed = []int{5}, []int{5}, 6, 1, 3

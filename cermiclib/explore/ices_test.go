@@ -18,8 +18,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// icesSpec is a task of 2 agents with 3 choices, who each see who they are. Its state is a switch, which only agent 0 can
-// throw, by choice 2, and which is read with some noise: see icesRollout.
+// icesSpec is a task of 2 agents with 3 choices, who each see who they are. Its state is a switch, which only agent 0
+// can throw, by choice 2, and which is read with some noise: see icesRollout.
 func icesSpec() *envs.Spec {
 	return &envs.Spec{Name: "fake", NumEnvs: 8, Agents: 2, Obs: []int{2}, State: 1, Act: envs.ActSpec{Choices: 3}}
 }
@@ -69,8 +69,8 @@ func newICES(t *testing.T, c ICES, s *envs.Spec) *ices {
 	return m.(*ices)
 }
 
-// TestOnlyTheAgentThatMattersContributes: the other's contribution is not nothing, since what separate models have learnt differs
-// by their errors, but it is small beside it.
+// TestOnlyTheAgentThatMattersContributes: the other's contribution is not nothing, since what separate models have
+// learnt differs by their errors, but it is small beside it.
 func TestOnlyTheAgentThatMattersContributes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
@@ -200,7 +200,8 @@ func TestContributionIsTheDivergenceOfTheCodes(t *testing.T) {
 	}
 }
 
-// TestOneTableOfEmbeddingsServesAllAgents, drawn from N(0, 1); and the gradients of the codes are clamped element by element.
+// TestOneTableOfEmbeddingsServesAllAgents, drawn from N(0, 1); and the gradients of the codes are clamped element by
+// element.
 func TestOneTableOfEmbeddingsServesAllAgents(t *testing.T) {
 	c := smallICES()
 	c.Embed = 100

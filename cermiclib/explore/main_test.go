@@ -25,7 +25,8 @@ func toy(task envs.Config, e explore.Config, frames int) experiment.Config {
 	}
 }
 
-// TestMAPPOWithTheBottleneckLearnsTheIdentityTask: a bonus of the default weight must not keep a policy from 4, the optimum.
+// TestMAPPOWithTheBottleneckLearnsTheIdentityTask: a bonus of the default weight must not keep a policy from 4, the
+// optimum.
 func TestMAPPOWithTheBottleneckLearnsTheIdentityTask(t *testing.T) {
 	c := explore.DefaultDB()
 	c.Feat, c.Latent, c.Hidden, c.Minibatch, c.Epochs = 8, 8, 16, 96, 1

@@ -198,20 +198,3 @@ func TestSavedRFFGoesOnBitExactly(t *testing.T) {
 		}
 	}
 }
-
-func TestImpossibleRFFsGetASentence(t *testing.T) {
-	for name, change := range map[string]func(*RFF){
-		"waves": func(c *RFF) { c.Waves = 0 }, "bandwidth": func(c *RFF) { c.Bandwidth = 0 },
-		"lambda": func(c *RFF) { c.Lambda = math.NaN() },
-		"others": func(c *RFF) { c.Others = -1 }, "norm": func(c *RFF) { c.IntNorm = "x" },
-	} {
-		c := DefaultRFF()
-		if err := c.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		change(&c)
-		if c.Validate() == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-}

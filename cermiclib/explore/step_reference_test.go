@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// firstSteps visits a sample of the weights below scope, about so many of each variable, with their gradients g by differences of the loss and
-// what one step of Adam must make of them.
+// firstSteps visits a sample of the weights below scope, about so many of each variable, with their gradients g by
+// differences of the loss and what one step of Adam must make of them.
 func firstSteps(params map[string][]float64, scope string, sample int, lr, eps float64, loss func() float64, visit func(name string, i int, want, g float64)) {
 	for name, p := range params {
 		if !strings.HasPrefix(name, scope+"/") || strings.HasPrefix(name, scope+"/adam/") {

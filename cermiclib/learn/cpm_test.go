@@ -37,8 +37,7 @@ func TestCPMForeseesPeersThatSeeTheSame(t *testing.T) {
 func TestCPMFindsTheBestResponse(t *testing.T) {
 	best := []float64{11, 7, 6} // the greatest pay in each column of the climbing game
 	for k, want := range best {
-		task := libtest.NewGame(libtest.Climbing)
-		task.Frozen = k + 1
+		task := libtest.OneChoice{Game: libtest.Climbing(), Choice: k}
 		l := small()
 		l.EntropyCoef = 1 // the pay is of the order of 10
 		e := toy(task, l, 128*14)

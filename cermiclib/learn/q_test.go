@@ -36,7 +36,7 @@ func TestQMIXLearnsTheIdentityTask(t *testing.T) {
 func TestQMIXSolvesTheTwoStepGame(t *testing.T) {
 	l := smallQ()
 	l.EpsInit, l.EpsEnd = 1, 1
-	libtest.CheckLearns(t, toy(libtest.NewGame(libtest.TwoStep), l, 128*16), 8)
+	libtest.CheckLearns(t, toy(libtest.TwoStep(), l, 128*16), 8)
 }
 
 // TestQMIXAvoidsThePenaltiesOfTheClimbingGame: a monotonic mixer cannot represent a pair that pays 11 amid penalties of 30.
@@ -44,7 +44,7 @@ func TestQMIXSolvesTheTwoStepGame(t *testing.T) {
 func TestQMIXAvoidsThePenaltiesOfTheClimbingGame(t *testing.T) {
 	l := smallQ()
 	l.EpsInit, l.EpsEnd = 1, 1
-	libtest.CheckLearns(t, toy(libtest.NewGame(libtest.Climbing), l, 128*10), 0)
+	libtest.CheckLearns(t, toy(libtest.Climbing(), l, 128*10), 0)
 }
 
 func TestQMIXNeverFallsWhenAUtilityRises(t *testing.T) {

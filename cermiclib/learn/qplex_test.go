@@ -119,14 +119,14 @@ func TestQPLEXAgreesWithTheAgentsOnTheBestJointAction(t *testing.T) {
 	}
 }
 
-// TestQPLEXFindsTheOptimumOfTheNonMonotonicGame, where QMIX does not: the best pair pays 8, half of it -12, all others 0 (Son
-// et al. 2019). Both train on uniform choices; a monotonic mixer gives up the pair for its company. K and the depth are those of
+// TestQPLEXFindsTheOptimumOfTheNonMonotonicGame, where QMIX does not: the best pair pays 8, half of it -12, all others 0.
+// Both train on uniform choices; a monotonic mixer gives up the pair for its company. K and the depth are those of
 // the authors' toy games.
 func TestQPLEXFindsTheOptimumOfTheNonMonotonicGame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
 	}
-	game, qmix := libtest.NewGame(libtest.NonMonotonic), smallQ()
+	game, qmix := libtest.NonMonotonic(), smallQ()
 	qmix.EpsInit, qmix.EpsEnd = 1, 1
 	qplex := qmix.WithQPLEX()
 	mixer := smallQPLEX(learn.HeadDueling, 3)

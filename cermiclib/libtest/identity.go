@@ -22,6 +22,7 @@ type Identity struct {
 	Continuous bool `json:"continuous"`
 	Late       bool `json:"late"`
 	Same       bool `json:"same"`   // all agents of an environment see the same symbol, so each can know what its peers will do
+	Rivals     bool `json:"rivals"` // every other agent is a hider, a group of its own: its reward has the opposite sign
 	Masked     bool `json:"masked"` // the last choice is never allowed, and nobody's symbol; Step panics when it is sent
 }
 
@@ -49,7 +50,15 @@ func (c Identity) Build(seed uint64, _ int) (envs.Env, error) {
 	if c.Continuous {
 		s.Act = envs.ActSpec{Dim: 1, Low: []float32{-1}, High: []float32{1}}
 	}
-	return &identity{cfg: c, spec: s, seed: seed, symbol: make([]int32, c.NumEnvs*c.Agents), asked: make([]int32, c.NumEnvs*c.Agents), step: make([]uint64, c.NumEnvs)}, nil
+	if c.Rivals {
+		s.Groups = []envs.Group{{Name: "namer", Obs: c.Symbols}, {Name: "hider", Obs: c.Symbols}}
+		for i := range s.Teams {
+			s.Teams[i] = i % 2
+		}
+	}
+	rows := c.NumEnvs * c.Agents
+	return &identity{cfg: c, spec: s, seed: seed, symbol: make([]int32, rows), asked: make([]int32, rows),
+		step: make([]uint64, c.NumEnvs)}, nil
 }
 
 const identitySteps = 4
@@ -123,7 +132,7 @@ func (e *identity) Step(act *envs.Actions, out *envs.Step) {
 	for c := range e.step {
 		out.Score[c] = 0
 		for row := c * n; row < (c+1)*n; row++ {
-			r := e.reward(row, act)
+			r := e.reward(row, act) * float32(1-2*e.spec.Teams[row%n])
 			out.Dense[row], out.Sparse[row] = r, r
 			out.Score[c] += r / float32(n)
 		}

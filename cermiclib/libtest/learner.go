@@ -115,12 +115,15 @@ func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy
 	if err := learner.Act(&blind, got); err != nil {
 		t.Fatal(err)
 	}
-	for _, pair := range [][2][]float32{{want.Logits, got.Logits}, {want.Mean, got.Mean}, {want.Scale, got.Scale}, {want.Hidden, got.Hidden}} {
+	for _, pair := range [][2][]float32{
+		{want.Logits, got.Logits}, {want.Mean, got.Mean}, {want.Scale, got.Scale}, {want.Hidden, got.Hidden},
+	} {
 		k := len(pair[0]) / rows
 		for i := row * k; i < (row+1)*k; i++ {
 			// rows of one matrix product: equal but for the order of additions
 			if math.IsNaN(float64(pair[1][i])) || math.Abs(float64(pair[0][i]-pair[1][i])) > 1e-5 {
-				t.Errorf("output %d of agent row %d changed from %g to %g when everything else became NaN", i-row*k, row, pair[0][i], pair[1][i])
+				t.Errorf("output %d of agent row %d changed from %g to %g when everything else became NaN",
+					i-row*k, row, pair[0][i], pair[1][i])
 			}
 		}
 	}
@@ -155,6 +158,7 @@ func CheckLearns(t *testing.T, e experiment.Config, want float64) {
 	}
 	first, last := mean(evals[0].Scores), mean(evals[len(evals)-1].Scores)
 	if last < want {
-		t.Errorf("%s on %s: mean score went from %.3f to %.3f, want at least %.3f", e.Label(), e.Task.Kind(), first, last, want)
+		t.Errorf("%s on %s: mean score went from %.3f to %.3f, want at least %.3f",
+			e.Label(), e.Task.Kind(), first, last, want)
 	}
 }

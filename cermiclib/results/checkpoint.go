@@ -139,7 +139,7 @@ func (s *Store) Weights(id string) (Checkpoint, error) {
 func EncodeWeights(r *Record, c Checkpoint) ([]byte, error) {
 	var weights []safetensors.Tensor
 	for _, t := range c.Tensors {
-		if name, ok := strings.CutPrefix(t.Name, weightsMark); ok && !Optimiser(t.Name) {
+		if name, ok := strings.CutPrefix(t.Name, weightsMark); ok && !isOptimiser(t.Name) {
 			t.Name = name
 			weights = append(weights, t)
 		}
@@ -151,11 +151,11 @@ func EncodeWeights(r *Record, c Checkpoint) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Optimiser reports whether the path of a variable is one of an optimiser.
-func Optimiser(path string) bool { return strings.Contains(path, optimiserPart) }
+// isOptimiser reports whether the path of a variable is one of an optimiser.
+func isOptimiser(path string) bool { return strings.Contains(path, optimiserPart) }
 
 // ForTraining reports whether training alone reads the variable at path: an optimiser's, or the learner's critic.
-func ForTraining(path string) bool { return Optimiser(path) || strings.HasPrefix(path, criticPart) }
+func ForTraining(path string) bool { return isOptimiser(path) || strings.HasPrefix(path, criticPart) }
 
 // PackWeights writes the weights of c that act to weights/<ID>.safetensors below folder dir and returns a copy of r
 // with their hash.

@@ -132,24 +132,6 @@ func TestDamagedRunsAreRepairedByTrainingAgain(t *testing.T) {
 	}
 }
 
-func TestADamagedCheckpointIsSetAsideAndTheRunBeginsAnew(t *testing.T) {
-	dir := partial(t)
-	want := resultOf(t, complete(t))
-	bad := read(t, dir, checkpointFile)
-	bad[len(bad)-1] ^= 1
-	write(t, dir, checkpointFile, bad)
-	aside := "checksum does not match; set aside as " + checkpointFile + ".damaged-1"
-	if notes := finish(t, dir); len(notes) != 1 || !strings.Contains(notes[0], aside) {
-		t.Errorf("notes %q", notes)
-	}
-	if got := resultOf(t, dir); got != want {
-		t.Errorf("got %v\nwant %v", got, want)
-	}
-	if !bytes.Equal(read(t, dir, checkpointFile+".damaged-1"), bad) {
-		t.Error("the damaged checkpoint was not kept as it was")
-	}
-}
-
 func TestACheckpointOfAnotherRunOrWithoutAChecksumIsNotUsed(t *testing.T) {
 	dir := partial(t)
 	c, _, err := readCheckpoint(filepath.Join(dir, testID, checkpointFile), testID)

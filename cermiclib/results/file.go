@@ -14,9 +14,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
-	"time"
 )
 
 // Size limits in bytes, far above genuine files. The largest of these are checkpoints with a replay buffer.
@@ -25,16 +23,14 @@ const (
 	maxPack = 64 << 20 // of a packed record, unpacked
 )
 
-// ReadFile reads a regular file of at most limit bytes. It refuses anything else, such as a pipe, before opening it.
+// ReadFile reads a regular file of at most limit bytes. Anything else is an error.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return nil, err
-	case info.IsDir():
-		return nil, fmt.Errorf("%s is a folder, want a file", path)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file (%s)", path, info.Mode().Type())
+		return nil, fmt.Errorf("%s is no regular file", path)
 	case info.Size() > limit:
 		return nil, fmt.Errorf("%s has %d bytes, more than the %d that such a file may have", path, info.Size(), limit)
 	}
@@ -78,7 +74,6 @@ func WriteFile(path string, data []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return os.WriteFile(path, data, 0o666)
 	}
-	_ = removeTemps(filepath.Dir(path), filepath.Base(path)+".", time.Hour)
 	temp, err := writeTemp(path, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
@@ -92,17 +87,11 @@ func WriteFile(path string, data []byte) error {
 // tempSuffix ends the names of unfinished files.
 const tempSuffix = ".tmp"
 
-// removeTemps removes the temporary files that dead processes left in a folder: those whose names begin with prefix,
-// and that are older than age unless it is 0.
-func removeTemps(dir, prefix string, age time.Duration) error {
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), prefix) || !strings.HasSuffix(e.Name(), tempSuffix) {
-			continue
-		}
-		if info, failed := e.Info(); age == 0 || failed == nil && time.Since(info.ModTime()) > age {
-			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
-		}
+// removeTemps removes the temporary files that dead processes left in a folder.
+func removeTemps(dir string) error {
+	left, err := fs.Glob(os.DirFS(dir), "*"+tempSuffix)
+	for _, name := range left {
+		err = errors.Join(err, os.Remove(filepath.Join(dir, name)))
 	}
 	return err
 }

@@ -7,10 +7,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
-	"time"
 )
 
 func TestAFileIsReplacedAndALinkStaysOne(t *testing.T) {
@@ -32,31 +30,6 @@ func TestAFileIsReplacedAndALinkStaysOne(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {
 		t.Errorf("left behind: %v", left)
-	}
-}
-
-// Only old temporary files of the same name are of a dead process: others may still be written.
-func TestAWriteRemovesOldLeftovers(t *testing.T) {
-	dir := t.TempDir()
-	then := time.Now().Add(-2 * time.Hour)
-	for name, age := range map[string]time.Time{
-		"file.0a.tmp": then, "file.0b.tmp": time.Now(), "other.0a.tmp": then, "file.0a": then,
-	} {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.WriteFile(path, nil, 0o666), os.Chtimes(path, age, age)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := WriteFile(filepath.Join(dir, "file"), nil); err != nil {
-		t.Fatal(err)
-	}
-	var left []string
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		left = append(left, e.Name())
-	}
-	if want := []string{"file", "file.0a", "file.0b.tmp", "other.0a.tmp"}; !slices.Equal(left, want) {
-		t.Errorf("left are %v, want %v", left, want)
 	}
 }
 

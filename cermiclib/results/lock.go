@@ -25,9 +25,6 @@ var ErrBusy = errors.New("the run is being trained elsewhere")
 // error that names it and wraps ErrBusy.
 func acquire(ctx context.Context, dir string, wait bool, note func(string)) (*flock.Flock, error) {
 	path, id := filepath.Join(dir, lockFile), filepath.Base(dir)
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file (%s); remove it", path, info.Mode().Type())
-	}
 	const busy = 10 // tries after which another process trains the run: Owner holds the lock for a moment only
 	for try := 1; ; try++ {
 		// Network file systems lock only files that are open for writing.
@@ -84,7 +81,7 @@ func ownerIn(path string) string {
 // Owner names the process that is training run id, "" if none is. The owner may change right after the call.
 func (s *Store) Owner(id string) string {
 	path := filepath.Join(s.dir, id, lockFile)
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+	if _, err := os.Lstat(path); err != nil {
 		return ""
 	}
 	l := flock.New(path, flock.SetFlag(os.O_RDONLY))

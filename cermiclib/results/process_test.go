@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"reflect"
@@ -17,7 +16,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // childEnv names the store that a second process of this test trains the toy run in; childStops the number of writes
@@ -117,44 +115,6 @@ func TestAKilledProcessFreesItsRun(t *testing.T) {
 	finish(t, dir)
 	if got := resultOf(t, dir); got != want {
 		t.Errorf("got %v\nwant %v", got, want)
-	}
-}
-
-func TestARunSurvivesBeingKilledAtAnyMoment(t *testing.T) {
-	t.Parallel()
-	want := resultOf(t, complete(t))
-	r := rand.New(rand.NewPCG(1, 2))
-	kills := 15
-	if testing.Short() {
-		kills = 5
-	}
-	cut := 0
-	for range kills {
-		dir := t.TempDir()
-		// One process is killed after it started from nothing, another after it went on from what that one left.
-		for range 2 {
-			c := startChild(t, dir, 0, "claimed")
-			time.Sleep(time.Duration(r.IntN(20_000)) * time.Microsecond)
-			if err := c.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			_ = c.Wait() // killed, or done before
-		}
-		if found, err := openTest(t, dir).Get(testID); err != nil || !found.Complete {
-			cut++
-		}
-		for _, note := range finish(t, dir) {
-			if strings.Contains(note, "set aside") {
-				t.Errorf("a kill left damage: %s", note)
-			}
-		}
-		if got := resultOf(t, dir); got != want {
-			t.Errorf("got %v\nwant %v", got, want)
-		}
-	}
-	t.Logf("%d of %d runs were cut", cut, kills)
-	if cut == 0 {
-		t.Error("every process was done before it was killed")
 	}
 }
 

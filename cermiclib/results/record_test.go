@@ -3,14 +3,26 @@
 package results
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// zipped is text as gzip packs it.
+func zipped(text string) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, text) // a buffer takes everything
+	_ = z.Close()
+	return b.Bytes()
+}
 
 // ofSettings is a run of an experiment with these settings of the explorer, whatever it is called.
 func ofSettings(id, label string, seed uint64, explore string) *Record {
@@ -115,39 +127,6 @@ func TestPackedScalarsAreReadFromPointsAndColumns(t *testing.T) {
 	}
 	if _, err := Unpack(squeezed(`{"kl":{"frames":[10,20],"values":[0.5]}}`)); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a value too few: %v", err)
-	}
-}
-
-func TestOtherCodeIsARunThatDiffersInNothingElse(t *testing.T) {
-	s := openTest(t, t.TempDir())
-	for id, experiment := range map[string]string{
-		"0a": `{"seed":12345678901234567890,"task":{"code":"11","kind":"mine/meet","n":4}}`,
-		"0b": `{"seed":12345678901234567890,"task":{"kind":"vmas/balance","n":4}}`,
-		"0c": `{"seed":12345678901234567890,"task":{"code":"33","kind":"mine/meet","n":4}}`,
-	} {
-		r, err := s.Claim(t.Context(), id, []byte(experiment), testHeader(), false, nil)
-		if err == nil && id == "0c" {
-			err = r.Finish(Host{})
-		}
-		if err != nil || r.Close() != nil {
-			t.Fatal(err)
-		}
-	}
-	for experiment, want := range map[string]string{
-		`{"seed":12345678901234567890,"task":{"code":"22","kind":"mine/meet","n":4}}`: "0c", // the complete one
-		`{"seed":12345678901234567890,"task":{"code":"33","kind":"mine/meet","n":4}}`: "0a",
-		`{"seed":12345678901234567891,"task":{"code":"22","kind":"mine/meet","n":4}}`: "",
-		`{"seed":12345678901234567890,"task":{"code":"22","kind":"mine/meet","n":5}}`: "",
-		`{"seed":12345678901234567891,"task":{"kind":"vmas/balance","n":4}}`:          "",
-	} {
-		got := ""
-		r, err := s.OtherCode([]byte(experiment))
-		if r != nil {
-			got = r.ID
-		}
-		if got != want || err != nil {
-			t.Errorf("%s: got run %q, %v, want %q", experiment, got, err, want)
-		}
 	}
 }
 

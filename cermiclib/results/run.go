@@ -10,11 +10,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -93,7 +90,7 @@ func (r *Run) adopt(found *Record) error {
 
 // recover prepares the folder, whose lock is held, for training.
 func (r *Run) recover() error {
-	if err := removeTemps(r.dir, "", 0); err != nil {
+	if err := removeTemps(r.dir); err != nil {
 		return err
 	}
 	host := r.record.Host
@@ -160,16 +157,10 @@ func (r *Run) LoadCheckpoint() (c Checkpoint, ok bool) {
 	return c, true
 }
 
-// AppendEval adds an evaluation, which must come after the last one and have finite numbers.
+// AppendEval adds an evaluation, which must come after the last one. Its numbers must be finite: JSON has no others.
 func (r *Run) AppendEval(e Eval) error {
 	if n := len(r.record.Evals); n > 0 && e.Frames <= r.record.Evals[n-1].Frames {
 		return fmt.Errorf("an evaluation at %d frames cannot follow one at %d", e.Frames, r.record.Evals[n-1].Frames)
-	}
-	all := append(slices.Collect(maps.Values(e.Groups)), e.Scores, e.Early, e.Sparse, e.Success)
-	for _, x := range slices.Concat(all...) {
-		if err := finite("an episode's score", e.Frames, x); err != nil {
-			return err
-		}
 	}
 	if err := r.writable(); err != nil {
 		return err
@@ -178,14 +169,9 @@ func (r *Run) AppendEval(e Eval) error {
 	return r.writeRecord(r.record)
 }
 
-// AppendScalars adds the scalars of an iteration that ended at frames. They must be finite: NaN in a loss is a reason
-// to stop, not a result. Scalars of short iterations are written several at a time.
+// AppendScalars adds the scalars of an iteration that ended at frames. They must be finite: JSON has no other numbers.
+// Scalars of short iterations are written several at a time.
 func (r *Run) AppendScalars(frames int, values map[string]float64) error {
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if err := finite(name, frames, values[name]); err != nil {
-			return err
-		}
-	}
 	if err := r.writable(); err != nil {
 		return err
 	}
@@ -197,13 +183,6 @@ func (r *Run) AppendScalars(frames int, values map[string]float64) error {
 		return nil
 	}
 	return r.writeRecord(r.record)
-}
-
-func finite(name string, frames int, x float64) error {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return fmt.Errorf("%s is %g at %d frames, want a finite number", name, x, frames)
-	}
-	return nil
 }
 
 // writable returns an error if the run must not be written any more.

@@ -266,8 +266,6 @@ func TestAppendsRefuseWhatIsNoResult(t *testing.T) {
 	}
 	for want, err := range map[string]error{
 		"cannot follow one at 5":           r.AppendEval(Eval{Frames: 5}),
-		"score is NaN at 6 frames":         r.AppendEval(Eval{Frames: 6, Scores: []float64{math.NaN()}}),
-		"loss is +Inf at 7 frames":         r.AppendScalars(7, map[string]float64{"a": 1, "loss": math.Inf(1)}),
 		`metadata key "run.x" is reserved`: r.SaveCheckpoint(Checkpoint{Frames: 5, Meta: map[string]string{"run.x": ""}}),
 		"checkpoint at 4 frames":           r.SaveCheckpoint(Checkpoint{Frames: 4}),
 		`metadata key "sha256"`:            r.SaveCheckpoint(Checkpoint{Frames: 5, Meta: map[string]string{"sha256": ""}}),

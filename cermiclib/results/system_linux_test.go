@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // smallDisk mounts a file system of that many bytes, or skips the test.
@@ -76,34 +75,6 @@ func TestAFullDiskCostsNothingThatWasWritten(t *testing.T) {
 	}
 }
 
-func TestARecordThatDoesNotFitLeavesTheOneBefore(t *testing.T) {
-	dir := smallDisk(t, "256k")
-	s := openTest(t, dir)
-	r := claimTest(t, s)
-	defer r.Close()
-	if err := r.AppendScalars(1, map[string]float64{"loss": 1}); err != nil {
-		t.Fatal(err)
-	}
-	before := resultOf(t, dir)
-	filler := fill(t, dir, 4096)
-	err := r.AppendEval(Eval{Frames: 1, Scores: make([]float64, 10000)})
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("got %v", err)
-	}
-	if got := resultOf(t, dir); got != before {
-		t.Errorf("the record is %v\nwant %v", got, before)
-	}
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.AppendScalars(2, map[string]float64{"loss": 1}); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := s.Get(testID); err != nil || len(got.Evals) != 1 || len(got.Scalars["loss"]) != 2 {
-		t.Errorf("with room again the record is %+v (%v), want nothing left out", got, err)
-	}
-}
-
 // The umask alone decides who else may use a store: with 002 its group reads and writes every file and folder.
 func TestPermissionsAreThoseOfTheUmask(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o002))
@@ -160,39 +131,5 @@ func TestWhatIsNoPlainFileIsWrittenAsItIs(t *testing.T) {
 	got := make([]byte, 4)
 	if _, err := reader.Read(got); err != nil || string(got) != "text" {
 		t.Errorf("the pipe holds %q, %v", got, err)
-	}
-}
-
-func TestAPipeIsRefusedWithoutWaiting(t *testing.T) {
-	st, err := Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	pipe := filepath.Join(st.Dir(), "0a", recordFile)
-	for _, path := range []string{pipe, filepath.Join(st.Dir(), "0b", lockFile)} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), syscall.Mkfifo(path, 0o600)); err != nil {
-			t.Skip(err)
-		}
-	}
-	done := make(chan error, 4)
-	go func() {
-		_, err := st.Find(Query{})
-		done <- err
-		st.Owner("0b")
-		done <- nil
-		_, err = st.Claim(t.Context(), "0b", []byte(testExperiment), testHeader(), false, nil)
-		done <- err
-		_, err = ReadFile(pipe, maxFile)
-		done <- err
-	}()
-	for range 4 {
-		select {
-		case err = <-done:
-		case <-time.After(10 * time.Second):
-			t.Fatal("reading waits for somebody who writes into the pipe")
-		}
-	}
-	if err == nil || !strings.Contains(err.Error(), "no regular file") {
-		t.Errorf("reading a pipe: %v", err)
 	}
 }

@@ -36,14 +36,3 @@ func Fits(spec *envs.Spec, t, hidden int) error {
 	}
 	return nil
 }
-
-// RolloutBytes is the number of bytes of a rollout batch of frames of s, without recurrent states.
-func RolloutBytes(s *envs.Spec, frames int) float64 { return rolloutSize(s, frames/s.NumEnvs, 0) }
-
-// ReplayBytes is the number of bytes of a replay of frames of s, without recurrent states and last observations.
-func ReplayBytes(s *envs.Spec, frames int) float64 {
-	return (&Replay{spec: s, chunk: 1, rows: frames/s.NumEnvs + 1}).size(0)
-}
-
-// Memory is the number of bytes available to this process, 0 if unknown.
-func Memory() int64 { return machineMemory() }

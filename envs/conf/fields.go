@@ -50,7 +50,7 @@ func fields(t reflect.Type) ([]field, error) {
 	for _, f := range collect(t, nil) {
 		i := slices.IndexFunc(known, func(other field) bool { return other.name == f.name })
 		switch {
-		case reflect.PointerTo(t).Implements(kinderType) && (f.name == kindKey || f.name == codeKey):
+		case t.Implements(kinderType) && (f.name == kindKey || f.name == codeKey):
 			return nil, fmt.Errorf("conf: %s has a field for the key %q, which is reserved", t, f.name)
 		case i < 0:
 			known = append(known, f)
@@ -95,10 +95,7 @@ var kinderType = reflect.TypeFor[Kinder]()
 
 // kindOf returns the kind of a config value; ok is false for a value that is no config, such as a plain struct or nil.
 func kindOf(v reflect.Value) (kind string, ok bool) {
-	if v.Kind() == reflect.Struct && v.CanAddr() {
-		v = v.Addr() // Kind may have a pointer receiver
-	}
-	if (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) && v.IsNil() {
+	if v.Kind() == reflect.Interface && v.IsNil() {
 		return "", false
 	}
 	k, ok := v.Interface().(Kinder)
@@ -108,20 +105,14 @@ func kindOf(v reflect.Value) (kind string, ok bool) {
 	return k.Kind(), true
 }
 
-// detach returns an addressable copy of what v holds, a struct behind an interface or a pointer, and a function that
-// wraps the copy so that it can be stored where v was.
-func detach(v reflect.Value) (body reflect.Value, wrap func() reflect.Value) {
+// detach returns an addressable copy of the struct that v or the interface v holds.
+func detach(v reflect.Value) reflect.Value {
 	for v.Kind() == reflect.Interface {
 		v = v.Elem()
 	}
-	if v.Kind() == reflect.Pointer {
-		p := reflect.New(v.Type().Elem())
-		p.Elem().Set(v.Elem())
-		return p.Elem(), func() reflect.Value { return p }
-	}
-	body = reflect.New(v.Type()).Elem()
+	body := reflect.New(v.Type()).Elem()
 	body.Set(v)
-	return body, func() reflect.Value { return body }
+	return body
 }
 
 // clone returns a copy of v that shares no slice with it, so that editing a config never edits a registered default.

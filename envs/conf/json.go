@@ -282,14 +282,14 @@ func (d *decoder) config(path string, members map[string]any, dst reflect.Value)
 		}
 		current = reflect.ValueOf(proto)
 	}
-	body, wrap := detach(current)
+	body := detach(current)
 	if err := d.members(path, members, body); err != nil {
 		return err
 	}
 	if current != dst {
 		clearOmitted(members, body)
 	}
-	dst.Set(wrap())
+	dst.Set(body)
 	return nil
 }
 

@@ -51,32 +51,3 @@ func TestEveryConfigReadsBack(t *testing.T) {
 		}
 	}
 }
-
-func FuzzUnmarshal(f *testing.F) {
-	f.Add([]byte(exampleJSON))
-	f.Add([]byte(`{"task":{"kind":"test/wheel","width":7},"explore":null}`))
-	f.Add([]byte(`{"explore":{"memory":{"kind":"bonus","memory":{"kind":"bonus","span":[1e-5,-0]}}}}`))
-	f.Add([]byte(`{"seed":1,"seed":2}`))
-	f.Add([]byte(`[{"kind":[null]}, "\ud800", 1e999]`))
-	f.Add([]byte(`{"task":{"kind":"test/wheel","kind":"none"}}x`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		e := example(t)
-		if err := Unmarshal(data, &e); err != nil {
-			if after, _ := Marshal(e); string(after) != exampleJSON {
-				t.Fatalf("refused with %v, but changed the config to %s", err, after)
-			}
-			return
-		}
-		first, err := Marshal(e)
-		if err != nil {
-			t.Fatalf("accepted, but cannot be written: %v", err)
-		}
-		back := example(t)
-		if err := Unmarshal(first, &back); err != nil {
-			t.Fatalf("%s: %v", first, err)
-		}
-		if second, _ := Marshal(back); string(second) != string(first) {
-			t.Fatalf("wrote %s\nread  %s", first, second)
-		}
-	})
-}

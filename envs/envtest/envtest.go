@@ -141,58 +141,41 @@ func (p *player) next() {
 	}
 }
 
-// row returns all output of environment c.
+// field is a part of a step's output.
+type field struct {
+	name   string
+	values []float32
+}
+
+// row copies all output of environment c.
 func (p *player) row(c int) row {
-	return rowOf(p.spec, p.out, c)
-}
-
-type row struct {
-	obs, state, dense, sparse, score, relPos []float32
-	cells                                    []uint16
-	mask, alive, ends, seen                  []uint8
-}
-
-func rowOf(s *envs.Spec, out *envs.Step, c int) row {
-	e := s.NumEnvs
+	e, out := p.spec.NumEnvs, p.out
 	return row{
-		obs: part(out.Obs, e, c), state: part(out.State, e, c), dense: part(out.Dense, e, c),
-		sparse: part(out.Sparse, e, c), score: part(out.Score, e, c), relPos: part(out.RelPos, e, c),
-		cells: part(out.Cells, e, c), mask: part(out.Mask, e, c), alive: part(out.Alive, e, c),
-		ends: []uint8{out.Terminated[c], out.Truncated[c]}, seen: part(out.Visible, e, c),
+		{"Obs", part(out.Obs, e, c)}, {"Cells", part(out.Cells, e, c)}, {"State", part(out.State, e, c)},
+		{"Dense", part(out.Dense, e, c)}, {"Sparse", part(out.Sparse, e, c)}, {"Score", part(out.Score, e, c)},
+		{"Mask", part(out.Mask, e, c)}, {"Alive", part(out.Alive, e, c)}, {"Terminated", part(out.Terminated, e, c)},
+		{"Truncated", part(out.Truncated, e, c)}, {"Visible", part(out.Visible, e, c)}, {"RelPos", part(out.RelPos, e, c)},
 	}
 }
 
+type row []field
+
 // part copies environment c's part of an environment-major array.
-func part[V any](all []V, e, c int) []V {
+func part[V float32 | uint8 | uint16](all []V, e, c int) []float32 {
 	n := len(all) / e
-	return slices.Clone(all[c*n : (c+1)*n])
+	out := make([]float32, n)
+	for i, v := range all[c*n : (c+1)*n] {
+		out[i] = float32(v)
+	}
+	return out
 }
 
 // difference names the first field in which two rows differ in any bit; "" if they are equal.
 func (a row) difference(b row) string {
-	switch {
-	case !sameBits(a.obs, b.obs):
-		return "Obs"
-	case !slices.Equal(a.cells, b.cells):
-		return "Cells"
-	case !sameBits(a.state, b.state):
-		return "State"
-	case !sameBits(a.dense, b.dense):
-		return "Dense"
-	case !sameBits(a.sparse, b.sparse):
-		return "Sparse"
-	case !sameBits(a.score, b.score):
-		return "Score"
-	case !slices.Equal(a.mask, b.mask):
-		return "Mask"
-	case !slices.Equal(a.alive, b.alive):
-		return "Alive"
-	case !slices.Equal(a.ends, b.ends):
-		return "Terminated or Truncated"
-	case !slices.Equal(a.seen, b.seen):
-		return "Seen"
-	case !sameBits(a.relPos, b.relPos):
-		return "RelPos"
+	for i := range a {
+		if !sameBits(a[i].values, b[i].values) {
+			return a[i].name
+		}
 	}
 	return ""
 }

@@ -8,70 +8,10 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/conf"
-	"cermic/envs/rng"
 )
 
 // fuzzSteps is the number of steps of a fuzzed environment.
 const fuzzSteps = 12
-
-// odd are unexpected values of settings.
-var odd = []string{
-	"", "-1", "0", "1", "2", "3", "5", "7", "64", "1000", "1000000", "9223372036854775807", "-9223372036854775808",
-	"0.001", "0.5", "1.5", "-0.5",
-	"1e-30", "1e9", "1e30", "3e38", "1e999", "NaN", "Inf", "true", "false", "none", "null", "[]", "[1,2,3]", "{}",
-	"abc", "a\x1b[2J", "..",
-}
-
-// FuzzSettings changes settings of the registered tasks: the result must be an error of one sentence or a working
-// environment.
-func FuzzSettings(f *testing.F) {
-	for seed := range uint64(20) {
-		f.Add(seed, "")
-	}
-	for i, text := range odd {
-		f.Add(uint64(100+i), text)
-	}
-	f.Fuzz(func(t *testing.T, seed uint64, text string) {
-		if strings.Contains(text, "sc2") {
-			t.Skip("needs the game")
-		}
-		r := rng.New(seed, "fuzzed settings")
-		cfg, err := envs.Default(envs.Names()[r.IntN(len(envs.Names()))])
-		if err != nil {
-			t.Fatal(err)
-		}
-		cfg = cfg.WithShared(envs.Common{NumEnvs: 2, Reward: []envs.Reward{envs.Dense, envs.Sparse}[r.IntN(2)]})
-		for range 1 + r.IntN(3) {
-			key := conf.Keys(cfg)[r.IntN(len(conf.Keys(cfg)))]
-			value := odd[r.IntN(len(odd))]
-			if r.IntN(2) == 0 {
-				value = text
-			}
-			if key.Key == "copies" || key.Key == "engine" {
-				continue
-			}
-			if err := conf.Set(&cfg, key.Key, value); err != nil {
-				sentence(t, err)
-				return
-			}
-		}
-		if err := conf.Check(cfg); err != nil {
-			sentence(t, err)
-			return
-		}
-		env, err := cfg.Build(seed, 1)
-		if err != nil {
-			sentence(t, err)
-			if !strings.HasPrefix(err.Error(), cfg.Kind()) {
-				t.Errorf("%q does not start with the task", err)
-			}
-			return
-		}
-		playSome(t, env)
-		envs.Close(env)
-	})
-}
 
 // FuzzLoad changes bytes of saved states: the result must be an error or a working environment. In either case a full
 // Reset must restore the environment.

@@ -226,9 +226,9 @@ func resetTouchesOnlyItsEnvs(t *testing.T, cfg envs.Config) {
 			if field == "" {
 				t.Errorf("the output of environment %d is the same after its reset as before", c)
 			}
-			fresh := p.row(c)
-			zero := append(append(fresh.dense, fresh.sparse...), fresh.score...)
-			if slices.ContainsFunc(zero, func(x float32) bool { return x != 0 }) || fresh.ends[0]|fresh.ends[1] != 0 {
+			e := p.spec.NumEnvs
+			zero := slices.Concat(part(p.out.Dense, e, c), part(p.out.Sparse, e, c), part(p.out.Score, e, c))
+			if slices.ContainsFunc(zero, func(x float32) bool { return x != 0 }) || p.out.Terminated[c]|p.out.Truncated[c] != 0 {
 				t.Errorf("environment %d has a reward or an end after its reset", c)
 			}
 		}
@@ -242,6 +242,11 @@ func resetTouchesOnlyItsEnvs(t *testing.T, cfg envs.Config) {
 	}
 }
 
+// observed copies what the agents of environment c observe.
+func (p *player) observed(c int) []float32 {
+	return append(part(p.out.Obs, p.spec.NumEnvs, c), part(p.out.Cells, p.spec.NumEnvs, c)...)
+}
+
 // episodesEnd steps until every environment has ended once.
 func episodesEnd(t *testing.T, cfg envs.Config) {
 	p := start(t, cfg, numEnvs, 1, 1)
@@ -250,7 +255,7 @@ func episodesEnd(t *testing.T, cfg envs.Config) {
 		p.play()
 		checkNumbers(t, p)
 		done := make([]uint8, numEnvs)
-		last := make([]row, numEnvs)
+		last := make([][]float32, numEnvs)
 		for c := range numEnvs {
 			age[c]++
 			over, limit := p.out.Terminated[c], p.out.Truncated[c]
@@ -263,7 +268,7 @@ func episodesEnd(t *testing.T, cfg envs.Config) {
 			if over|limit == 0 && age[c] >= p.spec.Horizon {
 				t.Fatalf("environment %d continues after its horizon of %d steps", c, p.spec.Horizon)
 			}
-			done[c], last[c] = over|limit, p.row(c)
+			done[c], last[c] = over|limit, p.observed(c)
 		}
 		p.env.Reset(done, p.out)
 		for c := range numEnvs {
@@ -271,7 +276,7 @@ func episodesEnd(t *testing.T, cfg envs.Config) {
 				continue
 			}
 			age[c], ended[c] = 0, true
-			if fresh := p.row(c); sameBits(last[c].obs, fresh.obs) && slices.Equal(last[c].cells, fresh.cells) {
+			if sameBits(last[c], p.observed(c)) {
 				t.Errorf("environment %d has the new episode's first observation instead of the old one's last", c)
 			}
 		}

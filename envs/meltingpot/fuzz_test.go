@@ -8,6 +8,4 @@ import (
 	"cermic/envs/envtest"
 )
 
-func FuzzSettings(f *testing.F) { envtest.FuzzSettings(f) }
-
 func FuzzLoad(f *testing.F) { envtest.FuzzLoad(f) }

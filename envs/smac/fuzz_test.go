@@ -19,8 +19,6 @@ import (
 	"cermic/envs/smac/sc2api"
 )
 
-func FuzzSettings(f *testing.F) { envtest.FuzzSettings(f) }
-
 func FuzzLoad(f *testing.F) { envtest.FuzzLoad(f) }
 
 // hostile is a stand-in for the game that corrupts some answers as the fuzzer plans: bytes, or numbers of units.

@@ -187,11 +187,6 @@ func (p *Progress) bar(line string) content {
 		page = fmt.Sprintf(barHTML, int(of*p.all.Share()), of, html.EscapeString(all)) + "<br>" + page
 		line = all + "\n" + line
 	}
-	if p.now.Changed != "" {
-		changed := "your code changed since run " + p.now.Changed + ": training anew"
-		page += "<br><small>" + changed + "</small>"
-		line += "\n" + changed
-	}
 	if p.note != "" {
 		page += fmt.Sprintf(`<br><small style="opacity:.75">%s</small>`, html.EscapeString(p.note))
 		line += "\n" + p.note

@@ -234,11 +234,10 @@ func TestEveryMethodPlaysTheClimbingGame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains every method")
 	}
-	climbing := libtest.NewGame(libtest.Climbing)
 	for _, method := range cermiclib.Methods() {
 		t.Run(method.ID, func(t *testing.T) {
 			e := combination(t, method.ID, playgrounds[1], "mlp")
-			e.Task = climbing.WithShared(envs.Common{NumEnvs: 3, Reward: envs.Dense})
+			e.Task = libtest.Climbing().WithShared(envs.Common{NumEnvs: 3, Reward: envs.Dense})
 			r := libtest.Train(t, e)
 			checkTrained(t, r, 2)
 			for _, score := range r.Evals[0].Scores {
@@ -252,14 +251,14 @@ func TestEveryMethodPlaysTheClimbingGame(t *testing.T) {
 
 // mortalGame kills the second agent after the first stage and allows it choice 0 then or, with empty, nothing.
 type mortalGame struct {
-	libtest.Game
+	libtest.OneChoice
 	empty bool
 }
 
-func (c mortalGame) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
+func (c mortalGame) WithShared(s envs.Common) envs.Config { c.Game = c.Game.WithShared(s); return c }
 
 func (c mortalGame) Build(seed uint64, workers int) (envs.Env, error) {
-	env, err := c.Game.Build(seed, workers)
+	env, err := c.OneChoice.Build(seed, workers)
 	return mortalEnv{env, c.empty}, err
 }
 
@@ -283,8 +282,8 @@ func (e mortalEnv) Step(act *envs.Actions, out *envs.Step) {
 // TestEveryMethodTakesEmptyMasksOfTheDead: the dead may be allowed nothing; every method then trains, stops and goes on
 // as where they are allowed choice 0.
 func TestEveryMethodTakesEmptyMasksOfTheDead(t *testing.T) {
-	game := libtest.NewGame(libtest.TwoStep)
-	game.Frozen, game.NumEnvs = 2, 3
+	shared := envs.Common{NumEnvs: 3, Reward: envs.Dense}
+	game := libtest.OneChoice{Game: libtest.TwoStep().WithShared(shared), Choice: 1}
 	for _, method := range cermiclib.Methods() {
 		t.Run(method.ID, func(t *testing.T) {
 			e := combination(t, method.ID, playgrounds[1], "mlp")
