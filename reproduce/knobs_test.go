@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package main
 
 import (
 	"testing"
 
 	"cermic/cermiclib/libtest"
+	"cermic/reproduce/plan"
 )
 
 // The playground names a panel for each knob on which its effect shows within seconds.
 func TestKnobsOfThePlaygroundMoveTheirPanels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains four runs")
+	}
+	t.Setenv("GOMLX_BACKEND", "xla:cpu") // takes seconds, the Go backend minutes
 	last := func(scalar string, set ...string) float64 {
-		r := libtest.Train(t, configure(t, Request{Task: "explore/lock", Method: "mappo-cermic-ucb", Budget: "explore", Seed: 1,
-			Set: append(set, "task.tv=screen", "budget.frames=6000", "budget.eval_every=6000", "budget.eval_episodes=1")}))
-		points := r.Scalars[scalar]
+		e, err := plan.New(plan.Request{Task: "explore/lock", Method: "mappo-cermic-ucb", Budget: "explore", Seed: 1,
+			Set: append(set, "task.tv=screen", "budget.frames=6000", "budget.eval_every=6000", "budget.eval_episodes=1")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		points := libtest.Train(t, e).Scalars[scalar]
 		if len(points) == 0 {
 			t.Fatalf("%v has no scalar %s", set, scalar)
 		}
