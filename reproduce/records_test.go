@@ -11,11 +11,13 @@ import (
 	"io/fs"
 	"math"
 	"os/exec"
+	"path"
 	"strings"
 	"sync"
 	"testing"
 
 	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
@@ -163,6 +165,46 @@ func TestCommittedWeightsPlayAsTheirRecordsSay(t *testing.T) {
 	for _, f := range files {
 		if info, err := f.Info(); err != nil || info.Size() > 300_000 {
 			t.Errorf("%s: %v, %v, want at most 300 kB", f.Name(), info, err)
+		}
+	}
+}
+
+// The playground continues these runs with either value of α.
+func TestCommittedCheckpointsCanBeContinued(t *testing.T) {
+	st := libtest.Store(t)
+	if err := st.Base(records.FS); err != nil {
+		t.Fatal(err)
+	}
+	files, err := fs.Glob(records.FS, "checkpoints/*.safetensors.gz")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d checkpoints are committed, %v", len(files), err)
+	}
+	for _, file := range files {
+		id := strings.TrimSuffix(path.Base(file), ".safetensors.gz")
+		parent, err := st.Get(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, alpha := range []string{"0", "0.2"} {
+			next, err := plan.New(plan.Request{Task: parent.Task, Method: "mappo-cermic-ucb", Budget: "explore", Seed: 1,
+				Set: []string{"task.tv=screen", "explore.alpha=" + alpha, fmt.Sprint("budget.frames=", parent.Frames+3000)}})
+			if err == nil {
+				next, err = plan.Continue(st, id, next)
+			}
+			if err != nil || len(next.Forks) != 1 || next.Seed != parent.Seed {
+				t.Fatalf("%s with α = %s: seed %d, forks %v, %v", id, alpha, next.Seed, next.Forks, err)
+			}
+			if !strings.HasPrefix(next.Label(), "mappo-cermic-ucb budget.frames=") {
+				t.Errorf("%s is continued as %q", id, next.Label())
+			}
+			r, err := experiment.Run(t.Context(), next, st, func(e results.Event) {
+				if strings.Contains(e.Note, "again") {
+					t.Errorf("%s is not continued from its checkpoint: %s", id, e.Note)
+				}
+			})
+			if err != nil || r.Frames != parent.Frames+3000 {
+				t.Errorf("%s with α = %s: %v", id, alpha, err)
+			}
 		}
 	}
 }

@@ -82,21 +82,34 @@ func parseCheckpoint(data []byte, id string) (c Checkpoint, record *Record, err 
 	return c, record, nil
 }
 
-// Checkpoint returns the last saved state of the run called id without claiming it: to inspect, not to resume from.
+// Checkpoint returns the last saved state of the run called id without claiming it: to inspect or to fork, not to
+// resume from. It is in the run's folder, or else in checkpoints/<ID>.safetensors.gz of a layer.
 func (s *Store) Checkpoint(id string) (Checkpoint, error) {
 	if err := checkID(id); err != nil {
 		return Checkpoint{}, err
 	}
 	file := filepath.Join(s.dir, id, checkpointFile)
 	c, _, err := readCheckpoint(file, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		file = path.Join(checkpointsFolder, id+weightsSuffix+".gz")
+		var data []byte
+		if data, err = s.File(file); err == nil {
+			data, err = Inflate(data, maxPack)
+		}
+		if err == nil {
+			c, _, err = parseCheckpoint(data, id)
+		}
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s is damaged: %w; remove its folder to train the run anew", file, err)
 	}
 	return c, err
 }
 
-// Parts of the names of variables in a checkpoint, and of weights files.
+// Parts of the names of variables in a checkpoint, and of files in a layer.
 const (
+	checkpointsFolder = "checkpoints"
+
 	weightsMark   = "weights/"     // begins the name of a variable
 	optimiserPart = "/adam/"       // within the name of an optimiser's variable
 	criticPart    = "critic/"      // begins the path of a policy gradient's value function, which no action depends on

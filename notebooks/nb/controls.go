@@ -21,12 +21,20 @@ type Controls struct {
 	block
 	items []*Control
 	page  func() map[string]string // the positions on the page by name; nil where no page has answered
+	anew  bool                     // whether the last move was of a control that begins anew
 }
 
 // Control is one setting.
 type Control struct {
 	name, value string
 	tag         func(value string) string // HTML
+	anew        bool
+}
+
+// Anew makes each move of the control begin another run, also where a fork could change the setting.
+func (k *Control) Anew() *Control {
+	k.anew = true
+	return k
 }
 
 // NewControls returns an empty row. It keeps its place: what is shown later stands below it.
@@ -72,7 +80,7 @@ func (c *Controls) Menu(name, value string, options ...string) *Control {
 }
 
 func (c *Controls) add(name, value string, tag func(string) string) *Control {
-	k := &Control{name, value, tag}
+	k := &Control{name: name, value: value, tag: tag}
 	c.items = append(c.items, k)
 	return k
 }
@@ -127,8 +135,11 @@ func (c *Controls) moved() bool {
 
 // set takes positions from the page, or from the training that a page before has left.
 func (c *Controls) set(positions map[string]string) {
+	c.anew = false
 	for _, k := range c.items {
-		k.value = cmp.Or(positions[k.name], k.value)
+		value := cmp.Or(positions[k.name], k.value)
+		c.anew = c.anew || k.anew && value != k.value
+		k.value = value
 	}
 }
 

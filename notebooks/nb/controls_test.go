@@ -39,6 +39,7 @@ func TestMovingAControlEndsTheRoundAndStartsOneWithTheNewSettings(t *testing.T) 
 	t.Setenv("NB_KERNEL", t.TempDir())
 	c := NewControls()
 	alpha := c.Slider("α", 0, 1, 0.05, 0.2)
+	c.Menu("start", "here", "here", "there").Anew()
 	ctx, stop := context.WithCancel(t.Context())
 	move := func(id, to string) {
 		note := fmt.Sprintf(`{"id":%q,"positions":{"α":%q}}`, id, to)
@@ -67,6 +68,14 @@ func TestMovingAControlEndsTheRoundAndStartsOneWithTheNewSettings(t *testing.T) 
 	})
 	if !slices.Equal(seen, []string{"0.2", "0.5"}) {
 		t.Errorf("rounds with α = %s, want 0.2 and then where the drag ended", seen)
+	}
+	for _, move := range []struct {
+		name, to string
+		anew     bool
+	}{{"α", "0.6", false}, {"start", "there", true}, {"α", "0.7", false}} {
+		if c.set(map[string]string{move.name: move.to}); c.anew != move.anew {
+			t.Errorf("%s = %s begins anew: %v, want %v", move.name, move.to, c.anew, move.anew)
+		}
 	}
 }
 

@@ -63,7 +63,11 @@ func (c *Controls) Train(
 		}
 	}
 	c.rounds(ctx, func() bool { return c.connected(ctx) }, func(round context.Context) {
-		if !first {
+		switch {
+		case first:
+		case c.anew:
+			now = ask()
+		default:
 			now = Must(plan.Turn(st, now, ask()))
 		}
 		first = false

@@ -61,7 +61,7 @@ func Family(st *results.Store, front *results.Record) ([]results.Group, error) {
 	return plan.Groups(append(same, front)), nil
 }
 
-// Alike are all runs of st in the same world as front, with its reward, budget and seed, and front itself.
+// Alike are all runs of st in the same world as front, with its reward and seed, and front itself.
 func Alike(st *results.Store, front *results.Record) ([]results.Group, error) {
 	same, err := sameWorld(st, front)
 	if err != nil || front.Task == "" {
@@ -70,12 +70,12 @@ func Alike(st *results.Store, front *results.Record) ([]results.Group, error) {
 	return plan.Groups(append(same, front)), nil
 }
 
-// sameWorld are the runs of st with the task, its settings, the budget and the seed of front.
+// sameWorld are the runs of st with the task, its settings and the seed of front.
 func sameWorld(st *results.Store, front *results.Record) ([]*results.Record, error) {
 	if front.Task == "" {
 		return nil, nil
 	}
-	all, err := st.Find(results.Query{Task: front.Task, Budget: front.Budget, Seeds: []uint64{front.Seed}})
+	all, err := st.Find(results.Query{Task: front.Task, Seeds: []uint64{front.Seed}})
 	if err != nil {
 		return nil, err
 	}

@@ -39,20 +39,24 @@ func branch(e experiment.Config, at int, settings []string) (experiment.Config, 
 	if err != nil {
 		return child, err
 	}
-	relabel(&child)
+	relabel(&child, e.Label())
 	return child, nil
 }
 
-// relabel names a fork by its settings and its history; of a task that has no name here it keeps the label. A changed
-// budget becomes a custom one.
-func relabel(e *experiment.Config) {
-	if budget, err := cermiclib.BudgetOf(*e); err == nil && e.Budget != budget.Budget {
-		if e.Budget.Name != cermiclib.CustomBudget {
-			e.Method = e.Label() + cermiclib.Description{Base: e.Budget.Name}.String()
-		}
-		e.Budget.Name = cermiclib.CustomBudget
+// relabel names a fork by its settings and its history, as a variant of the method and budget that the parent's label
+// names; of a task that has no name here it keeps the label. A changed budget becomes a custom one.
+func relabel(e *experiment.Config, parent string) {
+	named := *e
+	named.Method = parent
+	b, err := cermiclib.BudgetOf(named)
+	if name := e.Budget.Name; err == nil && e.Budget != b.Budget && name != cermiclib.CustomBudget {
+		base := cermiclib.Description{Base: name}.String()
+		e.Method, named.Method = e.Label()+base, parent+base
+		last := &e.Forks[len(e.Forks)-1]
+		last.Was = append(last.Was, "budget.name="+name)
+		e.Budget.Name, named.Budget.Name = cermiclib.CustomBudget, cermiclib.CustomBudget
 	}
-	if d, err := describe(*e); err == nil {
+	if d, err := describe(named); err == nil {
 		e.Method = d.label()
 	}
 }
@@ -83,6 +87,28 @@ func Turn(st *results.Store, now, next experiment.Config) (experiment.Config, er
 		return next, nil // nothing to go on from
 	}
 	return branch(now, saved.Frames, settings)
+}
+
+// Continue returns the experiment that goes on from the end of run id of st with the settings of next, but the run's
+// seed. If a fork cannot change these settings, next is no longer, or id is empty, it is next, a run from scratch.
+func Continue(st *results.Store, id string, next experiment.Config) (experiment.Config, error) {
+	if id == "" {
+		return next, nil
+	}
+	parent, err := Stored(st, id)
+	if err != nil || next.Budget.Frames <= parent.Budget.Frames {
+		return next, err
+	}
+	from := next
+	from.Seed, from.Budget.Name = parent.Seed, parent.Budget.Name // branch names the budget
+	settings, err := experiment.Differences(from, parent)
+	if err != nil {
+		return next, nil // other networks, or another task
+	}
+	if same, err := sameShapes(parent.Task, next.Task); err != nil || !same {
+		return next, err
+	}
+	return branch(parent, parent.Budget.Frames, settings)
 }
 
 // sameShapes reports whether agents of two variants of a task have observations and actions of the same sizes.

@@ -112,4 +112,7 @@ func TestAForkOfAnUnnamedCompositionSaysWhatItIsMadeOf(t *testing.T) {
 	if want = "mappo budget.frames=5000 policy=spectra (else smoke) (until 1k)"; err != nil || longer.Label() != want || longer.Budget.Name != "custom" {
 		t.Errorf("a longer fork is called %q at budget %q (%v), want %q at custom", longer.Label(), longer.Budget.Name, err, want)
 	}
+	if err := longer.Validate(); err != nil {
+		t.Errorf("a longer fork: %v", err)
+	}
 }
