@@ -154,9 +154,7 @@ func ImageAgents(task string) (agents int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	shared := cfg.Shared()
-	shared.NumEnvs = 1
-	env, err := cfg.WithShared(shared).Build(1, 1)
+	env, err := envs.Alone(cfg)
 	if err != nil {
 		return 0, err
 	}
@@ -223,7 +221,8 @@ func (b Preset) set(e *experiment.Config, key, value string) error {
 		e.Explore = rl.OnSchedule(e.Explore, s)
 	}
 	if part == "explore" {
-		was, fades := values(before)[annealKey], values(*e)[annealKey]
+		was, _ := conf.Get(before, annealKey)
+		fades, _ := conf.Get(*e, annealKey)
 		if was != fades && fades == explore.AnnealLinear {
 			if err := conf.Set(e, annealKey+"_frames", fmt.Sprint(b.Budget.Frames)); err != nil {
 				return err
@@ -241,13 +240,4 @@ func kindOf(part conf.Kinder) string {
 		return ""
 	}
 	return part.Kind()
-}
-
-// values returns the settings of e by key.
-func values(e experiment.Config) map[string]string {
-	out := map[string]string{}
-	for _, k := range conf.Keys(e) {
-		out[k.Key] = k.Value
-	}
-	return out
 }

@@ -96,7 +96,7 @@ func compare(e experiment.Config, m Method, b Preset, reward envs.Reward) (d Des
 	if e.Budget.Name != b.Budget.Name {
 		d.Base = b.Budget.Name
 	}
-	before := values(reference)
+	before := conf.ByKey(reference)
 	for _, parts := range []bool{true, false} { // parts first: they decide which keys there are
 		for _, k := range conf.Keys(e) {
 			same, known := before[k.Key]
@@ -108,7 +108,7 @@ func compare(e experiment.Config, m Method, b Preset, reward envs.Reward) (d Des
 			if err := b.set(&reference, k.Key, k.Value); err != nil {
 				return d, err
 			}
-			before = values(reference)
+			before = conf.ByKey(reference)
 		}
 	}
 	slices.Sort(d.Changes)

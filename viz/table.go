@@ -161,12 +161,3 @@ func (t Table) Markdown() string {
 	}
 	return b.String()
 }
-
-// ProgressBar draws in text how much of something is done, share from 0 to 1, in so many characters: "[███░░░]".
-func ProgressBar(share float64, width int) string {
-	full := 0
-	if share > 0 { // not NaN, of nothing to do
-		full = int(float64(width) * min(1, share))
-	}
-	return "[" + strings.Repeat("█", full) + strings.Repeat("░", width-full) + "]"
-}

@@ -52,6 +52,15 @@ func Keys(v any) []KeyDoc {
 	return keys("", reflect.ValueOf(v), make([]KeyDoc, 0, 128)) // an experiment has about a hundred
 }
 
+// ByKey returns the values of v, in the form that Set reads, by dotted key.
+func ByKey(v any) map[string]string {
+	out := map[string]string{}
+	for _, k := range Keys(v) {
+		out[k.Key] = k.Value
+	}
+	return out
+}
+
 func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 	if v.Kind() == reflect.Interface && path != "" {
 		kind, isSet := kindOf(v)

@@ -12,7 +12,7 @@ import (
 
 // JointPolicies returns the combinations of scripted roles other than the script's: "cooperate + defect", "7 eat".
 func JointPolicies(cfg envs.Config) ([]Policy, error) {
-	env, err := alone(cfg)
+	env, err := envs.Alone(cfg)
 	if err != nil {
 		return nil, err
 	}

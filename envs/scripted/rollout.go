@@ -53,16 +53,9 @@ func RolloutDense(cfg envs.Config, policy Policy, episodes int, seed uint64) (*E
 	return play(cfg, envs.Dense, policy, episodes, seed, nil)
 }
 
-// alone builds a single environment of a task.
-func alone(cfg envs.Config) (envs.Env, error) {
-	shared := cfg.Shared()
-	shared.NumEnvs = 1
-	return cfg.WithShared(shared).Build(1, 1)
-}
-
 // Policies returns the policies that cfg supports.
 func Policies(cfg envs.Config) ([]Policy, error) {
-	env, err := alone(cfg)
+	env, err := envs.Alone(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -97,12 +97,12 @@ func (n Robustness) arms(w World) (out []plan.Arm, err error) {
 		if w.Frames > 0 {
 			set = append(set, fmt.Sprintf("budget.frames=%d", w.Frames))
 		}
+		e, err := plan.New(plan.Request{Task: task[0], Method: method[0], Budget: n.Budget, Set: set})
+		if err != nil {
+			return nil, err
+		}
 		arm := plan.Arm{Label: named[0]}
-		for _, seed := range w.Seeds {
-			e, err := plan.New(plan.Request{Task: task[0], Method: method[0], Budget: n.Budget, Set: set, Seed: seed})
-			if err != nil {
-				return nil, err
-			}
+		for _, e.Seed = range w.Seeds {
 			arm.Experiments = append(arm.Experiments, e)
 		}
 		out = append(out, arm)

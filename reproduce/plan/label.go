@@ -60,7 +60,6 @@ func describe(e experiment.Config) (d description, err error) {
 	if d.Description, err = cermiclib.Describe(e, usualReward(task)); err != nil {
 		return d, err
 	}
-	slices.Sort(d.Changes)
 	d.history = e.History()
 	return d, nil
 }

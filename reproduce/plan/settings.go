@@ -29,10 +29,7 @@ func SettingsOf(q Request) ([]Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := map[string]string{}
-	for _, k := range conf.Keys(usual) {
-		before[k.Key] = k.Value
-	}
+	before := conf.ByKey(usual)
 	var out []Setting
 	for _, k := range conf.Keys(e) {
 		if k.Key == "task" || k.Key == "seed" || k.Key == "budget.name" || k.Key == "forks" {

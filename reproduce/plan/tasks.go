@@ -133,9 +133,7 @@ func specOf(task string, reward envs.Reward) (*envs.Spec, error) {
 
 // specWith returns the Spec of one environment.
 func specWith(cfg envs.Config) (*envs.Spec, error) {
-	shared := cfg.Shared()
-	shared.NumEnvs = 1
-	env, err := cfg.WithShared(shared).Build(1, 1)
+	env, err := envs.Alone(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -113,9 +113,7 @@ func configure(task string, settings []byte, numEnvs int) (envs.Config, error) {
 
 // affordable rejects environments that do not fit into memory.
 func affordable(cfg envs.Config, numEnvs int) error {
-	shared := cfg.Shared()
-	shared.NumEnvs = 1
-	env, err := cfg.WithShared(shared).Build(0, 1)
+	env, err := envs.Alone(cfg)
 	if err != nil {
 		return err
 	}
