@@ -167,7 +167,7 @@ func Run(ctx context.Context, out io.Writer, root, pkg, pattern string, each fun
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-bench="+pattern, "-timeout=0", "./"+pkg)
+	cmd := exec.CommandContext(ctx, "go", "test", "-v=false", "-run=^$", "-bench="+pattern, "-timeout=0", "./"+pkg)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Dir, cmd.WaitDelay = root, time.Second
 	cmd.Env = append(os.Environ(), "GOMLX_BACKEND="+backend.Label) // tests would take Go's
