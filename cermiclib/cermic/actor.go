@@ -18,8 +18,9 @@ import (
 // the actor, and the method's text has none either. By default the policy is the learner's own, and acting needs no
 // memory. With actor_uses_context it reads [o_t, sg(f_n)] (D15).
 //
-// f_n comes from the weights of the rollout batch and is stored with the agent step, so no gradient of the actor reaches
-// the memory. Execution then needs the agent's own memory. It costs a pass of the memory at each step, also in evaluation.
+// f_n comes from the weights of the rollout batch and is stored with the agent step, so no gradient of the actor
+// reaches the memory. Execution then needs the agent's own memory. It costs a pass of the memory at each step, also in
+// evaluation.
 
 // actorContext computes f_n of the running episodes, one step at a time.
 type actorContext struct {

@@ -28,10 +28,10 @@ import (
 // of the KL between posterior and prior on the left side. No q(x) is put in its place (D31). The code moves while Θ learns,
 // so Λ is made anew for each rollout batch, of a reservoir of earlier agent steps with the codes that they have now.
 //
-// With Context, η = [x̄_t / scale, γ·f_n, 1]. f_n has a root mean square of 1 (LayerNorm). γ is the running mean of γ_lo. Where
-// the intention is not consistent, γ is 0 and the context leaves Λ; elsewhere a new constellation of peers is new (D34).
-// f_n of kept steps is computed with the present weights, from the observations that it was made of. A recurrent memory
-// starts from the hidden state that it had there.
+// With Context, η = [x̄_t / scale, γ·f_n, 1]. f_n has a root mean square of 1 (LayerNorm), and γ is the running mean of
+// γ_lo. Where the intention is not consistent, γ is 0 and the context leaves Λ; elsewhere a new constellation of peers is
+// new (D34). f_n of kept steps is computed with the present weights, from the observations that it was made of. A
+// recurrent memory starts from the hidden state that it had there.
 //
 // Theorem 1: r^ucb = ζ·(ηᵀΛ⁻¹η)^½, within a factor √2 of √(½·log(1+x)) where x ≤ 2.51
 type Elliptical struct {

@@ -69,7 +69,7 @@ func (c Config) validateForm() error {
 		return fmt.Errorf("int_form %s: %w", c.Form.Kind(), err)
 	}
 	if c.withContext() && !c.Exploit {
-		return fmt.Errorf("int_form.context is true and exploit is false, so there is no memory to read: change one of them")
+		return fmt.Errorf("int_form.context needs the memory, which exploit=false leaves out: change one of them")
 	}
 	return nil
 }
