@@ -17,8 +17,6 @@ import (
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // Memories are the complete runs of a learner without CERMIC and with it, on one task, whose settings differ in nothing
@@ -60,15 +58,11 @@ func Memories(st *results.Store, task, learner, budget string, changes ...string
 // onlyMemory reports whether two experiments, in their JSON form, differ in nothing but CERMIC's memory and the seed.
 func onlyMemory(a, b json.RawMessage) bool {
 	rest := func(text json.RawMessage) map[string]string {
-		values, err := conf.Values(text)
-		if err != nil {
-			return nil
-		}
+		values, _ := conf.Values(text)
 		maps.DeleteFunc(values, func(key, _ string) bool { return key == "seed" || strings.HasPrefix(key, "explore.memory") })
 		return values
 	}
-	x := rest(a)
-	return x != nil && maps.Equal(x, rest(b))
+	return maps.Equal(rest(a), rest(b))
 }
 
 // Comparison compares each group's runs with the first group's: the mean over seeds of the last evaluation, its difference and
@@ -82,41 +76,26 @@ func Comparison(gs []results.Group) (viz.Table, error) {
 	}
 	t.Title = gs[0].Runs[0].Task
 	r := rng.New(0, "plan/against")
-	var first [][]float64
-	for _, g := range gs {
+	var first []float64
+	for i, g := range gs {
 		score, scores, err := lastScore(g, r)
 		if err != nil {
 			return t, err
 		}
-		x := [][]float64{scores}
-		row := []string{g.Label, fmt.Sprint(len(g.Runs)), score, viz.Missing, viz.Missing, successes(g.Runs)}
-		if first == nil {
-			first = x
+		var successes []string
+		for _, run := range g.Runs {
+			successes = append(successes, percent(lastSuccess(run)))
+		}
+		row := []string{g.Label, fmt.Sprint(len(g.Runs)), score, viz.Missing, viz.Missing, strings.Join(successes, ", ")}
+		if i == 0 {
+			first = scores
 		} else {
-			row[3] = differenceCell(x[0], first[0], r)
-			row[4] = stats.BootstrapTwo(x, first, stats.Improvement, comparisonReps, r).String()
+			row[3] = differenceCell(scores, first, r)
+			row[4] = stats.BootstrapTwo([][]float64{scores}, [][]float64{first}, stats.Improvement, comparisonReps, r).String()
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t, nil
-}
-
-// successes are the shares of episodes of the last evaluation that succeeded, one a run.
-func successes(rs []*results.Record) string {
-	var out []string
-	for _, r := range rs {
-		out = append(out, percent(lastSuccess(r)))
-	}
-	return strings.Join(out, ", ")
-}
-
-// lastSuccess is the share of successful episodes in the last evaluation, NaN where a task defines no success.
-func lastSuccess(r *results.Record) float64 {
-	n := len(r.Evals)
-	if n == 0 || len(r.Evals[n-1].Success) == 0 {
-		return math.NaN()
-	}
-	return stat.Mean(r.Evals[n-1].Success, nil)
 }
 
 // differenceCell writes how much higher the mean of x is than that of y, with ° where that is not sure.

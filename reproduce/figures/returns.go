@@ -194,15 +194,9 @@ func Context(e experiment.Config) ([]viz.Series, error) {
 	if err != nil {
 		return nil, err
 	}
-	end := float64(e.Budget.Frames)
-	level := func(label string, score float64) viz.Series {
-		s := viz.Line(label, []float64{0, end}, []float64{score, score})
-		s.Reference = true
-		return s
-	}
-	out := []viz.Series{level("random play", chance)}
+	out := []viz.Series{level("random play", chance, e.Budget.Frames)}
 	if !math.IsNaN(script) {
-		out = append(out, level("script", script))
+		out = append(out, level("script", script, e.Budget.Frames))
 	}
 	if e.Task.Shared().Reward != envs.Dense {
 		return out, nil
@@ -212,10 +206,7 @@ func Context(e experiment.Config) ([]viz.Series, error) {
 		learner = "qmix"
 	}
 	for _, s := range Recorded(task, learner) {
-		n := 0
-		for n < len(s.X) && s.X[n] <= end {
-			n++
-		}
+		n, _ := slices.BinarySearch(s.X, float64(e.Budget.Frames)+0.5) // frames are whole numbers
 		s.X = s.X[:n]
 		for i := range s.Y {
 			s.Y[i] = s.Y[i][:n]
@@ -223,6 +214,13 @@ func Context(e experiment.Config) ([]viz.Series, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// level is a horizontal line, drawn as a reference.
+func level(label string, score float64, frames int) viz.Series {
+	s := viz.Line(label, []float64{0, float64(frames)}, []float64{score, score})
+	s.Reference = true
+	return s
 }
 
 // Rewards draws the evaluations of a task's complete runs at a budget, of methods with their default settings, after

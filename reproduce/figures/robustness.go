@@ -164,11 +164,10 @@ func waited(r *results.Record) stats.Waiting {
 
 // coverage is the share of the task's cells that a run has visited, NaN if it did not note it.
 func coverage(r *results.Record) float64 {
-	points := r.Scalars["coverage"]
-	if len(points) == 0 {
-		return math.NaN()
+	if points := r.Scalars["coverage"]; len(points) > 0 {
+		return points[len(points)-1].Value
 	}
-	return points[len(points)-1].Value
+	return math.NaN()
 }
 
 // Table shows, for each world, how many runs of each arm succeed, the coverage of each seed, and the frames to success.

@@ -210,9 +210,6 @@ func (v Verdict) Lines() []string {
 	if len(v.Findings) > 0 {
 		out = append(out, "Budget "+v.Budget+". "+v.Demand())
 	}
-	if slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Needed > 0 }) {
-		out = append(out, SeedsThatTell)
-	}
 	for _, f := range v.Findings {
 		out = append(out, f.String())
 	}
@@ -238,9 +235,6 @@ func (v Verdict) Beside() (all []Evidence) {
 	}
 	return all
 }
-
-// SeedsThatTell says what is meant by the seeds that a finding needs.
-const SeedsThatTell = "Seeds for 80 % power: with so many of each method, four experiments in five would find the measured difference significant (at the first step of Holm's correction) if it and the standard deviations are as measured. Measured on few seeds, that is a rough guide."
 
 // Box is the verdict as it stands at the top of a notebook.
 func (v Verdict) Box() viz.Box {

@@ -40,11 +40,9 @@ func against(tasks []Task, method string, others ...string) (out []comparison) {
 }
 
 // rowsOf compares two rows of a table, column by column.
-func rowsOf(t *Benchmark, upper, lower string, columns []string) (out []comparison) {
+func rowsOf(t *Benchmark, upper, lower string) (out []comparison) {
 	for j, column := range t.Columns {
-		if columns == nil || slices.Contains(columns, column) {
-			out = append(out, twoOf(column, upper+" − "+lower, t.trial(upper, j), t.trial(lower, j)))
-		}
+		out = append(out, twoOf(column, upper+" − "+lower, t.trial(upper, j), t.trial(lower, j)))
 	}
 	return out
 }
