@@ -110,12 +110,17 @@ func (t Table) text(width int) string {
 	for i, row := range slices.Insert(slices.Clone(t.Rows), 0, t.Header) {
 		lines = append(lines, textLines(row, most, len(t.Marked) > 0, slices.Contains(t.Marked, i-1))...)
 	}
-	widths := columnWidths(lines)
+	widths := make([]int, len(t.Header))
+	for _, line := range lines {
+		for j, c := range line {
+			widths[j] = max(widths[j], columns(c))
+		}
+	}
 	var b strings.Builder
 	if t.Title != "" {
 		b.WriteString(wrapped(columns, t.Title, width, len(t.Title)) + "\n")
 	}
-	for start, end := 1, 1; start == 1 || start < len(widths); start = end {
+	for start, end := 1, 1; len(lines) > 0 && (start == 1 || start < len(widths)); start = end {
 		used := widths[0]
 		for end < len(widths) && (end == start || used+2+widths[end] <= width) {
 			used += 2 + widths[end]
@@ -154,17 +159,6 @@ func textLines(row []string, most int, marking, marked bool) (out [][]string) {
 		}
 	}
 	return out
-}
-
-// columnWidths are the widths of the columns of a text table.
-func columnWidths(lines [][]string) []int {
-	width := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for j, c := range line {
-			width[j] = max(width[j], columns(c))
-		}
-	}
-	return width
 }
 
 func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-columns(s))) }

@@ -109,9 +109,6 @@ func TestAggregatesLeaveOutAMethodThatLacksWhatTheOthersHave(t *testing.T) {
 	if len(table.Rows) != 2 || table.Header[4] != "beats MAPPO" || table.Rows[0][4] != viz.Missing || !strings.HasPrefix(table.Rows[1][4], "0.") && !strings.HasPrefix(table.Rows[1][4], "1.") {
 		t.Errorf("the table is %v", table.Rows)
 	}
-	if table.Rows[0][5] != viz.Missing || table.Rows[1][5] != "3 of 4, p = 0.25 (Holm over 1 comparison)" { // MACE is 1.5 above three times, and equal on the fourth
-		t.Errorf("tasks won: %q and %q", table.Rows[0][5], table.Rows[1][5])
-	}
 	if note := table.Notes[0]; !strings.Contains(note, "has no interval") || !strings.Contains(note, "Methods left out, because they lack runs on these tasks: QMIX, MAPPO-CERMIC.") {
 		t.Errorf("the note is %s", note)
 	}
