@@ -120,21 +120,25 @@ var diagnostics = []struct{ title, scalar string }{
 func Diagnostics(gs []results.Group) viz.Table {
 	t := viz.Table{Header: []string{""}, Notes: []string{"Means over the last tenth of training and over seeds. " +
 		"Active: the share of agent steps on which the loss is not zero. Corrections of h for L_UB are in units of √Σ_Ψ, the decoder's error and σ_ψ in units of s_{t+1}'s standard deviation. Detector above chance: its accuracy minus that of the constant answer. A dash: the memory has no such part."}}
+	var scalars []string
 	for _, v := range diagnostics {
-		t.Header = append(t.Header, v.title)
+		t.Header, scalars = append(t.Header, v.title), append(scalars, v.scalar)
 	}
 	for _, g := range gs {
-		row := []string{g.Label}
-		known := false
-		for _, v := range diagnostics {
-			value := paper.AtEnd(g, "cermic/"+v.scalar)
-			row, known = append(row, number(value)), known || !math.IsNaN(value)
-		}
-		if known {
+		row := append([]string{g.Label}, atEnd(g, scalars...)...)
+		if slices.ContainsFunc(row[1:], func(cell string) bool { return cell != viz.Missing }) {
 			t.Rows = append(t.Rows, row)
 		}
 	}
 	return t
+}
+
+// atEnd are scalars of CERMIC's module at the end of training.
+func atEnd(g results.Group, scalars ...string) (cells []string) {
+	for _, scalar := range scalars {
+		cells = append(cells, number(paper.AtEnd(g, "cermic/"+scalar)))
+	}
+	return cells
 }
 
 // Mechanisms says for each group of runs with CERMIC whether its memory and its calibration did anything at the end of
@@ -149,10 +153,7 @@ func Mechanisms(gs []results.Group) viz.Table {
 		if math.IsNaN(paper.AtEnd(g, "cermic/calib_std")) {
 			continue
 		}
-		row := []string{g.Runs[0].Task, g.Label}
-		for _, scalar := range []string{"context_before", "context_labels", "detector_gain", "gamma_lo", "gamma_hi", "calib_std"} {
-			row = append(row, number(paper.AtEnd(g, "cermic/"+scalar)))
-		}
+		row := append([]string{g.Runs[0].Task, g.Label}, atEnd(g, "context_before", "context_labels", "detector_gain", "gamma_lo", "gamma_hi", "calib_std")...)
 		t.Rows = append(t.Rows, append(row, map[bool]string{true: "no", false: "yes"}[paper.Idle(g)]))
 	}
 	return t
