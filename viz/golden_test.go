@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/theory"
@@ -30,10 +29,6 @@ var figures = map[string]func() (any, error){
 		return Bars(Figure{Title: "Two tasks", Y: "mean episode return"},
 			Group{"vmas/balance", []Bar{bar("qmix", 14, 12, 17), bar("mappo", 22, 20, 24), bar("mappo-cermic", 31, 27, 33)}},
 			Group{"vmas/wheel", []Bar{bar("qmix", -4, -5, -3), bar("mappo", -2.5, -3, -2), bar("mappo-cermic", none, none, none)}})
-	},
-	"bars_alone": func() (any, error) {
-		return Bars(Figure{Title: "Coverage level", Y: "mean episode return"}, Group{Bars: []Bar{
-			bar("α = 0.05", 14, 12, 17), bar("α = 0.1", 22, 20, 24), bar("α = 0.2", 25, 21, 26)}})
 	},
 	"bars_seeds": func() (any, error) {
 		seeds := func(label string, mean float64, values ...float64) Bar {
@@ -50,7 +45,6 @@ var figures = map[string]func() (any, error){
 		return Forest(Figure{Title: "Focused fire", X: "win rate", Note: "mean and 95 % interval over episodes"},
 			bar("as decided", 0.45, 0.43, 0.47), bar("no_collision", 0.44, 0.42, 0.46), bar("retarget", 0.52, 0.5, 0.54), bar("ladder", 0.4, 0.37, 0.43))
 	},
-	"panels": fivePanels,
 	"curves": func() (any, error) {
 		recorded := rising("BenchMARL MAPPO", 52, 1.4e5, 1)
 		recorded.Reference = true
@@ -222,27 +216,6 @@ func rising(label string, top, pace float64, seeds int) Series {
 		}
 	}
 	return s
-}
-
-func fivePanels() (any, error) {
-	var plots []*plot.Plot
-	for i, task := range []string{"vmas/balance", "vmas/dispersion", "vmas/flocking", "vmas/navigation", "vmas/wheel"} {
-		f := Figure{Title: task, X: "frames", Unlabelled: true}
-		if i%3 == 0 {
-			f.Y = "mean episode return"
-		}
-		k := float64(i)
-		p, err := Curves(f, rising("mappo", 30+k*8, 1e5+k*5e4, 3), rising("qmix-cermic", 45-k, 2e5, 3),
-			rising("mappo-cermic", 50+k*k*10, 1e5, 3))
-		if err != nil {
-			return nil, err
-		}
-		plots = append(plots, p)
-	}
-	panels := NewPanels(3, plots...)
-	panels.Title, panels.Legend = "Five tasks, three seeds", Styles("mappo", "qmix-cermic", "mappo-cermic")
-	panels.Width, panels.Height = 2.6*vg.Inch, 2*vg.Inch
-	return panels, nil
 }
 
 func someDiagram() Diagram {
