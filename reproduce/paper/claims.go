@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/envs/conf"
 	"cermic/viz"
 )
 
@@ -89,14 +88,7 @@ func tested(found []Finding) (n int) {
 
 // FindClaim returns the claim with an ID. The error names near ones.
 func FindClaim(id string) (Claim, error) {
-	var known []string
-	for _, c := range Claims {
-		if c.ID == id {
-			return c, nil
-		}
-		known = append(known, c.ID)
-	}
-	return Claim{}, fmt.Errorf("unknown claim %q%s", id, conf.Near(id, known))
+	return find("claim", id, Claims, func(c Claim) string { return c.ID }, func(c Claim) bool { return c.ID == id })
 }
 
 // Decide derives the verdict from the runs of the first of the sources that support or contradict the claim; sources

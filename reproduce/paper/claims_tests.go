@@ -32,7 +32,7 @@ func against(tasks []Task, method string, others ...string) (out []comparison) {
 	}
 	for _, t := range tasks {
 		for _, other := range names {
-			of := mustMethod(method).Name + " − " + mustMethod(other).Name
+			of := must(FindMethod(method)).Name + " − " + must(FindMethod(other)).Name
 			out = append(out, twoOf(t.Title(), of, Trial{Task: t.ID, Method: method, Set: set}, Trial{Task: t.ID, Method: other, Set: set}))
 		}
 	}
