@@ -34,7 +34,7 @@ type Figure struct {
 func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	p := newPlot(f)
 	p.Add(marks(f.Marks))
-	ends := &endLabels{}
+	var ends endLabels
 	looks := Looks(series...)
 	for layer := range 3 {
 		for i, s := range series {
@@ -45,7 +45,7 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 				return nil, err
 			}
 			if end := drawMean(p, s, looks[i]); !math.IsNaN(end) && looks[i].Name != "" {
-				ends.add(looks[i], end)
+				ends = append(ends, lineEnd{looks[i], end})
 			}
 		}
 	}
