@@ -129,10 +129,10 @@ func claimsPage(st *results.Store) (string, error) {
 		return "", err
 	}
 	return renderPage("claims.md", struct {
-		Power, Theorem string
-		Verdicts       []paper.Verdict
-		Ours           viz.Box
-	}{paper.SeedsThatTell, paper.TheoremBonus, verdicts, ours})
+		Theorem  string
+		Verdicts []paper.Verdict
+		Ours     viz.Box
+	}{paper.TheoremBonus, verdicts, ours})
 }
 
 // writeGenerated writes a page from the committed records alone.

@@ -3,6 +3,7 @@
 package viz
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -60,29 +61,26 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 	b.styles = Styles(b.labels...)
 	p := newPlot(f)
 	p.Add(b)
-	if !f.Unlabelled {
+	if len(groups) == 1 {
+		b.groups = nil
+		for _, bar := range groups[0].Bars {
+			b.groups = append(b.groups, Group{b.style(bar).Name, []Bar{bar}})
+		}
+	} else if !f.Unlabelled {
 		p.Add(legend(b.entries()))
 	}
-	p.X.Tick.Marker = b.names()
+	var names nameTicks
+	for i, g := range b.groups {
+		names = append(names, plot.Tick{Value: float64(i), Label: g.Label})
+	}
+	p.X.Tick.Marker = names
 	p.X.Tick.LineStyle.Width, p.X.LineStyle.Width = 0, 0
-	own := f.Note != ""
-	switch {
-	case own:
-	case b.has(Bar.dotted) && b.has(Bar.whiskered):
-		f.Note = "mean of seeds, which are the dots; of more than five its bootstrap 95 % interval"
-	case b.has(Bar.dotted):
-		f.Note = "mean of seeds, which are the dots"
-	case b.has(Bar.whiskered):
-		f.Note = "mean and bootstrap 95 % interval over seeds"
-	}
-	if !own && f.Note != "" && b.has(Bar.alone) {
-		f.Note += "; hollow: one seed"
-	}
-	setNote(p, f.Note)
+	p.X.Min, p.X.Max = -0.5, float64(len(b.groups))-0.5
+	setNote(p, cmp.Or(f.Note, b.note()))
 	return p, nil
 }
 
-// bars implements plot.Plotter. Group g is centred on x = g, or, if it is alone, its bar k on x = k.
+// bars implements plot.Plotter. Group g is centred on x = g.
 type bars struct {
 	groups []Group
 	labels []string // all names in order of appearance
@@ -99,38 +97,34 @@ func (b *bars) style(bar Bar) Style {
 
 // place returns the centre and the width of bar k in group g, in data units.
 func (b *bars) place(g, k int) (x, width float64) {
-	if len(b.groups) == 1 {
-		return float64(k), 0.62
+	n := float64(len(b.groups[g].Bars))
+	if n == 1 {
+		return float64(g), 0.62
 	}
-	pitch := 0.8 / float64(len(b.groups[g].Bars))
-	return float64(g) + (float64(k)-float64(len(b.groups[g].Bars)-1)/2)*pitch, pitch * 0.86
+	return float64(g) + (float64(k)-(n-1)/2)*0.8/n, 0.8 / n * 0.86
 }
 
-// has reports whether some bar is so.
-func (b *bars) has(is func(Bar) bool) bool {
-	return slices.ContainsFunc(b.groups, func(g Group) bool { return slices.ContainsFunc(g.Bars, is) })
+// note says what dots and whiskers are.
+func (b *bars) note() (text string) {
+	has := func(is func(Bar) bool) bool {
+		return slices.ContainsFunc(b.groups, func(g Group) bool { return slices.ContainsFunc(g.Bars, is) })
+	}
+	switch {
+	case has(Bar.dotted) && has(Bar.whiskered):
+		text = "mean of seeds, which are the dots; of more than five its bootstrap 95 % interval"
+	case has(Bar.dotted):
+		text = "mean of seeds, which are the dots"
+	case has(Bar.whiskered):
+		text = "mean and bootstrap 95 % interval over seeds"
+	}
+	if text != "" && has(Bar.alone) {
+		text += "; hollow: one seed"
+	}
+	return text
 }
 
-// names are the labels under the axis.
-func (b *bars) names() nameTicks {
-	var out nameTicks
-	if len(b.groups) == 1 {
-		for k, bar := range b.groups[0].Bars {
-			out = append(out, plot.Tick{Value: float64(k), Label: b.style(bar).Name})
-		}
-		return out
-	}
-	for g, group := range b.groups {
-		out = append(out, plot.Tick{Value: float64(g), Label: group.Label})
-	}
-	return out
-}
-
-// entries are the names of the bars, where the axis does not give them.
+// entries are the names of the bars in a legend.
 func (b *bars) entries() (out []entry) {
-	if len(b.groups) == 1 {
-		return nil
-	}
 	for _, style := range b.styles {
 		out = append(out, entry{style.Name, func(c draw.Canvas) {
 			c.FillPolygon(style.Color, rectangle(c.Min.X+4, c.Min.Y-0.5, c.Max.X-4, c.Max.Y-0.5))
@@ -141,11 +135,7 @@ func (b *bars) entries() (out []entry) {
 
 // DataRange implements plot.DataRanger. Zero is always in it, because the length of a bar is what is compared.
 func (b *bars) DataRange() (xmin, xmax, ymin, ymax float64) {
-	n := len(b.groups)
 	for _, g := range b.groups {
-		if len(b.groups) == 1 {
-			n = len(g.Bars)
-		}
 		for _, bar := range g.Bars {
 			for _, v := range bar.values() {
 				if !math.IsNaN(v) {
@@ -159,7 +149,7 @@ func (b *bars) DataRange() (xmin, xmax, ymin, ymax float64) {
 	if ymin < 0 {
 		ymin -= margin
 	}
-	return -0.5, float64(n) - 0.5, ymin, ymax + margin
+	return 0, 0, ymin, ymax + margin
 }
 
 // Plot implements plot.Plotter.

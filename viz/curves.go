@@ -3,7 +3,6 @@
 package viz
 
 import (
-	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -35,17 +34,19 @@ type Figure struct {
 func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	p := newPlot(f)
 	p.Add(marks(f.Marks))
-	ends := &endLabels{}
-	order := slices.Clone(series)
-	slices.SortStableFunc(order, func(a, b Series) int { return cmp.Compare(rank(a), rank(b)) })
-	looks := looksOf(series)
-	for _, s := range order {
-		if err := s.check(); err != nil {
-			return nil, err
-		}
-		style := looks(s)
-		if end := drawMean(p, s, style); !math.IsNaN(end) && style.Name != "" {
-			ends.add(style, end)
+	var ends endLabels
+	looks := Looks(series...)
+	for layer := range 3 {
+		for i, s := range series {
+			if rank(s) != layer {
+				continue
+			}
+			if err := s.check(); err != nil {
+				return nil, err
+			}
+			if end := drawMean(p, s, looks[i]); !math.IsNaN(end) && looks[i].Name != "" {
+				ends = append(ends, lineEnd{looks[i], end})
+			}
 		}
 	}
 	if !f.Unlabelled {
@@ -66,38 +67,27 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	return p, nil
 }
 
-// looksOf says how each of the series of a figure is drawn. References come in their order.
-func looksOf(series []Series) func(Series) Style {
+// Looks are the styles that Curves gives to series of one figure, also for a legend that panels share. References come
+// in their order.
+func Looks(series ...Series) []Style {
 	names, references := make([]lineName, len(series)), 0
 	for i, s := range series {
 		if !s.Reference {
-			names[i] = s.name()
+			names[i] = lineName{s.Label, s.Method, s.cues}
 		}
 	}
 	styles := stylesOf(names)
-	return func(s Series) Style {
-		if s.Reference {
+	for i, s := range series {
+		switch {
+		case s.Reference:
 			n := len(referenceDashes)
-			style := Style{theirs(s.Label), brown, referenceDashes[references%n], vg.Points(1.1 + 0.7*float64(references/n%3))}
+			styles[i] = Style{theirs(s.Label), brown, referenceDashes[references%n], vg.Points(1.1 + 0.7*float64(references/n%3))}
 			references++
-			return style
+		case s.Faint && s.Label == "":
+			styles[i] = Style{Color: blend(grey, mist), Width: vg.Points(1)}
+		case s.Faint:
+			styles[i].Width = vg.Points(1)
 		}
-		style := styles[slices.Index(names, s.name())]
-		if s.Faint {
-			style.Width = vg.Points(1)
-		}
-		if s.Faint && s.Label == "" {
-			style = Style{Color: blend(grey, mist), Width: vg.Points(1)}
-		}
-		return style
-	}
-}
-
-// Looks are the styles that Curves gives to series of one figure, for a legend that panels share.
-func Looks(series ...Series) (styles []Style) {
-	look := looksOf(series)
-	for _, s := range series {
-		styles = append(styles, look(s))
 	}
 	return styles
 }
@@ -127,7 +117,7 @@ func fit(p *plot.Plot) {
 	p.Y.Min, p.Y.Max = limits(p.Y.Min, p.Y.Max)
 }
 
-// rank orders lines from the lowest to the uppermost.
+// rank is the layer of a line, from the lowest, 0, to the uppermost.
 func rank(s Series) int {
 	switch {
 	case s.Reference:

@@ -3,49 +3,18 @@
 package viz
 
 import (
-	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/results"
+	"cermic/envs"
 )
 
-// rising is a synthetic learning curve: it approaches top at the given pace, with seeds a fixed ripple apart.
-func rising(label string, top, pace float64, seeds int) Series {
-	s := Series{Label: label}
-	for frames := 0.0; frames <= 600_000; frames += 30_000 {
-		s.X = append(s.X, frames)
-	}
-	for seed := range seeds {
-		y := make([]float64, len(s.X))
-		for i, x := range s.X {
-			ripple := 5 * math.Sin(x/70_000+float64(3*seed)) * math.Exp(-x/4e5)
-			y[i] = top*(1-math.Exp(-x/pace)) + ripple - 3*float64(seed)
-		}
-		s.Y = append(s.Y, y)
-	}
-	return s
-}
-
-func exampleCurves() (*plot.Plot, error) {
-	recorded := rising("BenchMARL MAPPO", 52, 1.4e5, 1)
-	recorded.Reference = true
-	return Curves(
-		Figure{Title: "Four methods of different pace", X: "frames", Y: "mean episode return"},
-		rising("mappo", 40, 1.8e5, 5), rising("qmix", 36, 3.5e5, 5),
-		rising("qmix-cermic", 44, 2.6e5, 5), rising("mappo-cermic", 58, 1.1e5, 5), recorded)
-}
-
-func TestCurvesLookAsBefore(t *testing.T) {
-	looksAsBefore(t, "curves")(exampleCurves())
-}
-
-// An empty frame must not look like a result: no numbers on its axes, and a word where lines would be.
 func TestAMutedSeriesIsAGreyMeanWithoutAName(t *testing.T) {
 	s := Series{Label: "mace", Method: "mace", X: []float64{1, 2}, Y: [][]float64{{1, 3}, {3, math.NaN()}}}.Muted()
 	if s.Y[0][0] != 2 || !math.IsNaN(s.Y[0][1]) {
@@ -53,21 +22,6 @@ func TestAMutedSeriesIsAGreyMeanWithoutAName(t *testing.T) {
 	}
 	if looks := Looks(Series{Label: "mace"}, s); looks[1].Color == looks[0].Color || looks[1].Name != "" {
 		t.Errorf("it looks as %+v", looks[1])
-	}
-}
-
-func TestCurvesOfNothingSayThatThereIsNothing(t *testing.T) {
-	looksAsBefore(t, "empty")(Curves(Figure{Title: "nobody has trained", X: "frames", Y: "return"}, Series{Label: "mappo"}))
-}
-
-func TestCurvesRefuseInfiniteValues(t *testing.T) {
-	bad := Series{Label: "mappo", X: []float64{0}, Y: [][]float64{{math.Inf(1)}}}
-	if _, err := Curves(Figure{}, bad); err == nil {
-		t.Error("an infinite value was drawn")
-	}
-	short := Series{Label: "mappo", X: []float64{0, 1}, Y: [][]float64{{1}}}
-	if _, err := Curves(Figure{}, short); err == nil {
-		t.Error("a seed with too few values was drawn")
 	}
 }
 
@@ -90,13 +44,49 @@ func TestEvalsAlignTheFramesOfAGroupsSeeds(t *testing.T) {
 	}
 }
 
-func TestALineCountsEverySeedOnce(t *testing.T) {
+// What would draw nonsense is an error that names it.
+func TestFiguresRefuseWhatTheyCannotDraw(t *testing.T) {
 	run := func(id string) *results.Record {
 		return &results.Record{ID: id, Seed: 1, Evals: []results.Eval{{Frames: 1, Scores: []float64{1}}}}
 	}
-	twice := Evals([]results.Group{{Label: "mappo", Runs: []*results.Record{run("a"), run("b")}}})
-	if _, err := Curves(Figure{}, twice...); err == nil || !strings.Contains(err.Error(), `"mappo": two runs have seed 1`) {
-		t.Errorf("got %v", err)
+	banded := Line("mappo", []float64{0, 1}, []float64{0, 1})
+	banded.Low, banded.High = []float64{0, 0}, []float64{1}
+	curves := func(s ...Series) func() (any, error) {
+		return func() (any, error) { return Curves(Figure{}, s...) }
+	}
+	in, none, blind, visits := meeting(5), meeting(5), meeting(5), twoRooms()
+	none.Graphs, none.Bonus, none.Latent, blind.Predicted, visits.Bonus = nil, none.Bonus[:3], nil, nil, nil
+	arrow := someDiagram()
+	arrow.Arrows[0].To = "bb"
+	for name, c := range map[string]struct {
+		draw func() (any, error)
+		says string
+	}{
+		"infinite":         {curves(Series{Label: "mappo", X: []float64{0}, Y: [][]float64{{math.Inf(1)}}}), "at most"},
+		"too few values":   {curves(Series{Label: "mappo", X: []float64{0, 1}, Y: [][]float64{{1}}}), "one for each x"},
+		"too short a band": {curves(banded), "band"},
+		"a seed twice":     {curves(Evals([]results.Group{{Label: "mappo", Runs: []*results.Record{run("a"), run("b")}}})...), `"mappo": two runs have seed 1`},
+		"no interval":      {func() (any, error) { return Forest(Figure{}, bar("x", 1, math.NaN(), 2)) }, "want numbers"},
+		"a point nowhere":  {func() (any, error) { return scatter(Figure{}, cloud{Points: [][2]float64{{0, math.NaN()}}}) }, "point 0"},
+		"no graphs":        {func() (any, error) { return Memory(none, 0, 2) }, "explore.memory=graph"},
+		"no such agent":    {func() (any, error) { return Memory(in, 3, 2) }, "agent 3"},
+		"too few bonuses":  {func() (any, error) { return Encounters(none, 2) }, "r^i of 3"},
+		"no codes":         {func() (any, error) { return Codes(none, 1) }, "x_t"},
+		"no predictions":   {func() (any, error) { return Paths(1, blind) }, "L_explore"},
+		"no episode":       {func() (any, error) { return Paths(1) }, "no episode"},
+		"no bonus":         {func() (any, error) { return Visits(visits) }, "visits to 21, 21 and 0 cells, want 7 × 3"},
+		"no scenes":        {func() (any, error) { return Strip(nil, 3) }, "no scenes"},
+		"no rectangle":     {func() (any, error) { return Animate([]envs.Scene{{}}, 10) }, "rectangle"},
+		"too wide":         {func() (any, error) { return Strip([]envs.Scene{{MaxX: 1e9, MaxY: 1}}, 1) }, "rectangle"},
+		"no time":          {func() (any, error) { return Animate(lifting(2), 0) }, "more than 0"},
+		"no box":           {func() (any, error) { return nil, arrow.Check() }, `"bb"`},
+	} {
+		if _, err := c.draw(); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: error %v, want one that says %q", name, err, c.says)
+		}
+	}
+	if err := someDiagram().Check(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -117,14 +107,42 @@ func TestLongNamesLeaveRoomForTheLines(t *testing.T) {
 	}
 }
 
-// So many names do not fit beside the ends of their lines: they stand in a column that keeps to the frame.
-func TestManyCurvesLookAsBefore(t *testing.T) {
-	var series []Series
-	for i := range 20 {
-		s := rising(fmt.Sprintf("mappo-cermic explore.memory.pretrained=weights learner.lr=%d", i), 20+float64(2*i), 1e5, 1)
-		s.Method = "mappo-cermic"
-		series = append(series, s)
+func TestForksBranchOffTheirParents(t *testing.T) {
+	lines := Scalar(ofCermic(forks...), "bonus")
+	at := func(i, x int) float64 { return lines[i].Y[0][slices.Index(lines[i].X, float64(x))] }
+	if got, want := at(1, 210_000), (at(0, 200_000)+at(0, 220_000))/2; math.Abs(got-want) > 1e-12 { // rounding of the mean
+		t.Errorf("a fork between two points begins at %g, want %g on the line between them", got, want)
 	}
-	series = append(series, rising("qmix", -10, 1e5, 2))
-	looksAsBefore(t, "many")(Curves(Figure{Title: "Many", X: "frames", Y: "score"}, series...))
+	if got, want := at(3, 400_000), at(0, 400_000); got != want {
+		t.Errorf("a fork whose parent has no later point begins at %g, want its last one, %g", got, want)
+	}
+	if lines[4].Branched || lines[4].X[0] != 520_000 {
+		t.Errorf("a fork without its parent begins at %g", lines[4].X[0])
+	}
+}
+
+func TestTrainingOfARunThatHasNotBegunShowsTheOthers(t *testing.T) {
+	p, err := Training(&results.Record{}, ofCermic(trained("a", "mappo-cermic", 2e5, 600_000)), 2, measures...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Legend) != 1 || p.Legend[0].Name != "MAPPO-CERMIC" || len(p.Rows) != 2 || len(p.Rows[1]) != 1 {
+		t.Errorf("legend %v and %d rows, want the one method and three panels in two rows", p.Legend, len(p.Rows))
+	}
+	p.Image() // must not panic
+}
+
+// A run that has not begun, a projection that is no place in the world, and a bonus that is the same everywhere can be
+// drawn, too.
+func TestMapsOfVisitsThatSayLittle(t *testing.T) {
+	none, lock, even := twoRooms(), twoRooms(), twoRooms()
+	clear(none.Counts)
+	clear(none.Recent)
+	lock.Scene.MaxX, lock.Projection.Blocked = 3, nil
+	clear(even.Bonus)
+	for name, v := range map[string]*results.Visits{"none": none, "lock": lock, "even": even} {
+		if p, err := Visits(v); err != nil || p.Image().Bounds().Empty() {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

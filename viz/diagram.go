@@ -5,7 +5,6 @@ package viz
 import (
 	"fmt"
 	"image"
-	"image/color"
 	"math"
 	"slices"
 
@@ -109,24 +108,14 @@ func (d Diagram) Image() image.Image {
 	return c.Canvas.(*vgimg.Canvas).Image()
 }
 
-// look is the fill and the frame of a kind.
-func (k nodeKind) look() (fill color.Color, frame draw.LineStyle) {
-	switch k {
-	case Network:
-		return fade(sky, 0x38), draw.LineStyle{Color: blue, Width: vg.Points(1)}
-	case Loss:
-		return paper, draw.LineStyle{Color: vermilion, Width: vg.Points(1.8)}
-	case Reward:
-		return paper, draw.LineStyle{Color: green, Width: vg.Points(1.8)}
-	}
-	return paper, draw.LineStyle{Color: grey, Width: vg.Points(0.8)}
-}
+// nodeLooks are the fill and the frame of each kind.
+var nodeLooks = [...]look{{paper, grey, 0.8, nil}, {fade(sky, 0x38), blue, 1, nil}, {paper, vermilion, 1.8, nil}, {paper, green, 1.8, nil}}
 
 func (n Node) draw(c draw.Canvas, box vg.Rectangle) {
-	fill, frame := n.Kind.look()
-	corners := []vg.Point{box.Min, {X: box.Max.X, Y: box.Min.Y}, box.Max, {X: box.Min.X, Y: box.Max.Y}}
-	c.FillPolygon(fill, corners)
-	c.StrokeLines(frame, append(corners, corners[0]))
+	own := nodeLooks[n.Kind]
+	corners := rectangle(box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
+	c.FillPolygon(own.fill, corners)
+	c.StrokeLines(draw.LineStyle{Color: own.edge, Width: own.width}, append(corners, corners[0]))
 	at := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: box.Max.Y - 9}
 	write := func(style text.Style, s string) { c.FillText(style, at, fitted(style.Width, s, diagramBox-4)) }
 	write(typeface(8.5, true), n.Title)
@@ -138,7 +127,7 @@ func (n Node) draw(c draw.Canvas, box vg.Rectangle) {
 
 // draw draws a straight arrow between the borders of two boxes.
 func (a Arrow) draw(c draw.Canvas, from, to vg.Rectangle) {
-	p, q := middle(from), middle(to)
+	p, q := from.Min.Add(from.Max).Scale(0.5), to.Min.Add(to.Max).Scale(0.5)
 	start, end := border(from, p, q), border(to, q, p)
 	line := draw.LineStyle{Color: ink, Width: vg.Points(0.9)}
 	if a.Dashed {
@@ -154,32 +143,16 @@ func (a Arrow) draw(c draw.Canvas, from, to vg.Rectangle) {
 		return
 	}
 	style := typeface(7.5, false)
-	at := vg.Point{X: (start.X + end.X) / 2, Y: (start.Y + end.Y) / 2}
+	at := start.Add(end).Scale(0.5)
 	label := fitted(style.Width, a.Label, diagramBox)
 	half := vg.Point{X: style.Width(label)/2 + 1.5, Y: 5}
 	lo, hi := at.Sub(half), at.Add(half)
-	c.FillPolygon(paper, []vg.Point{lo, {X: hi.X, Y: lo.Y}, hi, {X: lo.X, Y: hi.Y}}) // keeps the line out of the letters
-	style.XAlign, style.YAlign = text.XCenter, text.YCenter
+	c.FillPolygon(paper, rectangle(lo.X, lo.Y, hi.X, hi.Y)) // keeps the line out of the letters
 	c.FillText(style, at, label)
-}
-
-func middle(r vg.Rectangle) vg.Point {
-	return vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2}
 }
 
 // border is where the line from the middle p of a box towards q leaves it.
 func border(box vg.Rectangle, p, q vg.Point) vg.Point {
-	dx, dy := float64(q.X-p.X), float64(q.Y-p.Y)
-	across, up := float64(box.Max.X-p.X), float64(box.Max.Y-p.Y)
-	share := math.Inf(1)
-	if dx != 0 {
-		share = across / math.Abs(dx)
-	}
-	if dy != 0 {
-		share = min(share, up/math.Abs(dy))
-	}
-	if math.IsInf(share, 1) {
-		return p
-	}
-	return vg.Point{X: p.X + vg.Length(share*dx), Y: p.Y + vg.Length(share*dy)}
+	d, half := q.Sub(p), box.Max.Sub(p)
+	return p.Add(d.Scale(min(half.X/max(d.X, -d.X), half.Y/max(d.Y, -d.Y))))
 }

@@ -14,13 +14,12 @@ import (
 
 // endLabels writes the name of each line at its right end, moved apart where they would overlap. Of many lines the
 // names stand in a column with a sample of each, in the order of the ends.
-type endLabels struct {
-	styles []Style
-	values []float64
-}
+type endLabels []lineEnd
 
-func (l *endLabels) add(s Style, y float64) {
-	l.styles, l.values = append(l.styles, s), append(l.values, y)
+// lineEnd is the last value of a line.
+type lineEnd struct {
+	Style
+	value float64
 }
 
 // manyLines is from how many lines on names need samples: too far from the ends of their lines to be taken for theirs.
@@ -29,9 +28,9 @@ const manyLines = 13
 const labelGap = 5 // points between the end of a line and its name
 
 // names are the labels beside the lines; indent is where they begin.
-func (l *endLabels) names(p *plot.Plot) (names []string, indent vg.Length) {
-	for _, s := range l.styles {
-		names = append(names, oneLine(s.Name))
+func (l endLabels) names(p *plot.Plot) (names []string, indent vg.Length) {
+	for _, end := range l {
+		names = append(names, oneLine(end.Name))
 	}
 	if indent = vg.Points(labelGap); len(names) >= manyLines {
 		indent += legendSample + 4
@@ -44,44 +43,40 @@ func (l *endLabels) names(p *plot.Plot) (names []string, indent vg.Length) {
 }
 
 // Plot implements plot.Plotter.
-func (l *endLabels) Plot(c draw.Canvas, p *plot.Plot) {
-	if len(l.values) == 0 {
+func (l endLabels) Plot(c draw.Canvas, p *plot.Plot) {
+	if len(l) == 0 {
 		return
 	}
 	_, ty := p.Transforms(&c)
-	order := make([]int, len(l.values))
-	at := make([]float64, len(l.values))
-	for i, v := range l.values {
-		order[i], at[i] = i, float64(ty(v))
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
-	sorted := make([]float64, len(order))
-	for k, i := range order {
-		sorted[k] = at[i]
+	sorted := slices.Clone(l)
+	slices.SortStableFunc(sorted, func(a, b lineEnd) int { return cmp.Compare(a.value, b.value) })
+	at := make([]float64, len(sorted))
+	for k, end := range sorted {
+		at[k] = float64(ty(end.value))
 	}
 	const airy = 1.25 // from line to line, in heights of a letter
 	style := typeface(9, true)
 	gap := style.Height("Ag") * airy
-	if room := (c.Max.Y - c.Min.Y) / vg.Length(len(order)); gap > room {
+	if room := (c.Max.Y - c.Min.Y) / vg.Length(len(sorted)); gap > room {
 		style.Font.Size *= room / gap
 		gap = room
 	}
 	style.XAlign = draw.XLeft
-	spread(sorted, float64(gap), float64(c.Min.Y+gap/2), float64(c.Max.Y-gap/2))
-	names, indent := l.names(p)
-	for k, i := range order {
-		y := vg.Length(sorted[k])
-		if len(order) >= manyLines {
+	spread(at, float64(gap), float64(c.Min.Y+gap/2), float64(c.Max.Y-gap/2))
+	names, indent := sorted.names(p)
+	for k, end := range sorted {
+		y := vg.Length(at[k])
+		if len(sorted) >= manyLines {
 			left := c.Max.X + vg.Points(labelGap)
-			c.StrokeLine2(l.styles[i].Line(), left, y, left+legendSample, y)
+			c.StrokeLine2(end.Line(), left, y, left+legendSample, y)
 		}
-		style.Color = l.styles[i].Color
-		c.FillText(style, vg.Point{X: c.Max.X + indent, Y: y}, names[i])
+		style.Color = end.Color
+		c.FillText(style, vg.Point{X: c.Max.X + indent, Y: y}, names[k])
 	}
 }
 
 // GlyphBoxes implements plot.GlyphBoxer: it makes the plot leave room for the longest name.
-func (l *endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+func (l endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	names, indent := l.names(p)
 	widest := vg.Length(0)
 	for _, name := range names {

@@ -12,6 +12,7 @@ import (
 	"math"
 	"slices"
 
+	xdraw "golang.org/x/image/draw"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	vgdraw "gonum.org/v1/plot/vg/draw"
@@ -157,17 +158,16 @@ func layered(s envs.Scene, width, height vg.Length, resolution int, under func(p
 // it lies in: blurred ones would show what no agent sees, and have too many colours for a film.
 func project(m draw.Image, s envs.Scene, mosaic *envs.Mosaic) {
 	wide, high, rgb := mosaic.RGB()
-	b := m.Bounds()
-	scaleX, scaleY := float64(b.Dx())/(s.MaxX-s.MinX), float64(b.Dy())/(s.MaxY-s.MinY)
-	left, right := int(math.Round((mosaic.MinX-s.MinX)*scaleX)), int(math.Round((mosaic.MaxX-s.MinX)*scaleX))
-	top, bottom := int(math.Round((s.MaxY-mosaic.MaxY)*scaleY)), int(math.Round((s.MaxY-mosaic.MinY)*scaleY))
-	for y := top; y < bottom; y++ {
-		line := (y - top) * high / (bottom - top) * wide
-		for x := left; x < right; x++ {
-			from := 3 * (line + (x-left)*wide/(right-left))
-			m.Set(b.Min.X+x, b.Min.Y+y, color.RGBA{rgb[from], rgb[from+1], rgb[from+2], 255})
-		}
+	cells := image.NewRGBA(image.Rect(0, 0, wide, high))
+	for i := range wide * high {
+		copy(cells.Pix[4*i:], []uint8{rgb[3*i], rgb[3*i+1], rgb[3*i+2], 255})
 	}
+	b := m.Bounds()
+	at := func(x, y float64) image.Point {
+		return image.Pt(int(math.Round((x-s.MinX)*float64(b.Dx())/(s.MaxX-s.MinX))), int(math.Round((s.MaxY-y)*float64(b.Dy())/(s.MaxY-s.MinY))))
+	}
+	part := image.Rectangle{Min: at(mosaic.MinX, mosaic.MaxY), Max: at(mosaic.MaxX, mosaic.MinY)}.Add(b.Min)
+	xdraw.NearestNeighbor.Scale(m, part, cells, cells.Bounds(), xdraw.Src, nil)
 }
 
 // view is the smallest rectangle that holds the rectangles of all scenes, so that a film does not jump.

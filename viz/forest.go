@@ -22,20 +22,15 @@ func Forest(f Figure, rows ...Bar) (*plot.Plot, error) {
 		}
 	}
 	p := newPlot(f)
-	p.Y.Tick.Marker = forestNames(rows)
+	names := make(nameTicks, len(rows)) // the first at the top
+	for i, row := range rows {
+		names[i] = plot.Tick{Value: float64(len(rows) - 1 - i), Label: row.Label}
+	}
+	p.Y.Tick.Marker = names
 	p.Y.LineStyle.Width, p.Y.Tick.LineStyle.Width = 0, 0
 	p.Add(forest(rows))
 	setNote(p, f.Note)
 	return p, nil
-}
-
-// forestNames puts the first row on the top.
-func forestNames(rows []Bar) nameTicks {
-	ticks := make(nameTicks, len(rows))
-	for i, row := range rows {
-		ticks[i] = plot.Tick{Value: float64(len(rows) - 1 - i), Label: row.Label}
-	}
-	return ticks
 }
 
 // forest implements plot.Plotter. Row i lies at y = rows − 1 − i.

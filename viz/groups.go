@@ -12,24 +12,26 @@ import (
 	"cermic/cermiclib/results"
 )
 
-// Early is Evals for the score of an episode's first steps, where the task counts them apart. Records without
-// contribute nothing.
+// Evals turns groups of runs into one series each, in their order: the mean score of each evaluation's episodes, one
+// line a seed. A fork begins on the line of its parent, if that is among the runs.
+func Evals(gs []results.Group) []Series { return evals(gs, results.Eval.Score) }
+
+// Early is Evals for the score of an episode's first steps, where the task counts them apart.
 func Early(gs []results.Group) []Series {
-	return collect(gs, func(r *results.Record) (points []results.Point) {
-		for _, e := range r.Evals {
-			if len(e.Early) > 0 {
-				points = append(points, results.Point{Frames: e.Frames, Value: stat.Mean(e.Early, nil)})
-			}
-		}
-		return points
-	})
+	return evals(gs, func(e results.Eval) float64 { return stat.Mean(e.Early, nil) })
 }
 
-// GroupEvals is Evals for the return of a named group of agents. Records without it contribute nothing.
+// GroupEvals is Evals for the return of a named group of agents.
 func GroupEvals(gs []results.Group, name string) []Series {
+	return evals(gs, func(e results.Eval) float64 { return e.Group(name) })
+}
+
+// evals turns groups of runs into one series each of a value of their evaluations. Records without it contribute
+// nothing.
+func evals(gs []results.Group, value func(results.Eval) float64) []Series {
 	return collect(gs, func(r *results.Record) (points []results.Point) {
 		for _, e := range r.Evals {
-			if v := e.Group(name); !math.IsNaN(v) {
+			if v := value(e); !math.IsNaN(v) {
 				points = append(points, results.Point{Frames: e.Frames, Value: v})
 			}
 		}

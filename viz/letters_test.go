@@ -28,27 +28,26 @@ var awkward = []string{strings.Repeat("a very long name ", 20), strings.Repeat("
 func figuresNamed(t *testing.T, s string) map[string]*plot.Plot {
 	t.Helper()
 	f := Figure{Title: s, X: s, Y: s, Note: s, Marks: []mark{{From: 0.9, Label: s}}}
+	var bars []Bar
+	for i := range 9 {
+		bars = append(bars, bar(fmt.Sprint(s, i), 1, 0.5, 1.5))
+	}
 	out := map[string]*plot.Plot{}
-	add := func(name string, p *plot.Plot, err error) {
+	for name, draw := range map[string]func() (*plot.Plot, error){
+		"curves": func() (*plot.Plot, error) {
+			return Curves(f, Line(s, []float64{0, 1}, []float64{0, 1}), Line(s+" again", []float64{0, 1}, []float64{0, 2}))
+		},
+		"bars":    func() (*plot.Plot, error) { return Bars(f, Group{Bars: bars}) },
+		"groups":  func() (*plot.Plot, error) { return Bars(f, Group{s, bars[:2]}, Group{s, bars[2:4]}) },
+		"forest":  func() (*plot.Plot, error) { return Forest(f, bars...) },
+		"scatter": func() (*plot.Plot, error) { return scatter(f, cloud{Label: s, Points: [][2]float64{{0, 1}}}) },
+	} {
+		p, err := draw()
 		if err != nil {
 			t.Fatal(err)
 		}
 		out[name] = p
 	}
-	var bars []Bar
-	for i := range 9 {
-		bars = append(bars, Bar{Label: fmt.Sprint(s, i), Value: 1, Low: 0.5, High: 1.5})
-	}
-	p, err := Curves(f, Line(s, []float64{0, 1}, []float64{0, 1}), Line(s+" again", []float64{0, 1}, []float64{0, 2}))
-	add("curves", p, err)
-	p, err = Bars(f, Group{Bars: bars})
-	add("bars", p, err)
-	p, err = Bars(f, Group{s, bars[:2]}, Group{s, bars[2:4]})
-	add("groups", p, err)
-	p, err = Forest(f, bars...)
-	add("forest", p, err)
-	p, err = scatter(f, cloud{Label: s, Points: [][2]float64{{0, 1}}})
-	add("scatter", p, err)
 	return out
 }
 
@@ -149,8 +148,5 @@ func TestScenesOfAnyNumbers(t *testing.T) {
 		if _, err := Strip([]envs.Scene{s, s}, 1); err != nil {
 			t.Error(err)
 		}
-	}
-	if _, err := Strip([]envs.Scene{{MaxX: 1e9, MaxY: 1}}, 1); err == nil {
-		t.Error("a scene a thousand million times as wide as high was drawn")
 	}
 }

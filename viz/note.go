@@ -83,37 +83,30 @@ func (n noted) Draw(c vg.Canvas, name string, style text.Style, at vg.Point) {
 // bandNote says what stands around the means of series: up to five seeds each by itself, of more a bootstrap interval.
 func bandNote(series []Series) string {
 	var given []string
-	var few, more [2]int // the fewest and the most seeds of series of either kind
-	count := func(n int, of *[2]int) {
-		if of[0] == 0 || n < of[0] {
-			of[0] = n
-		}
-		of[1] = max(of[1], n)
-	}
-	thin, alone, bare := false, false, false
+	var few, more []int // numbers of seeds
+	shape, alone, bare := "dots", false, false
 	for _, s := range series {
-		switch n := len(s.Y); {
-		case s.Low != nil && s.Band != "" && !slices.Contains(given, s.Band):
-			given = append(given, s.Band)
-		case s.Low != nil || n < 2:
-			single := s.Low == nil && n == 1 && !s.Reference && s.Label != ""
+		n := len(s.Y)
+		switch single := n == 1 && !s.Reference && s.Label != ""; {
+		case s.Low != nil:
+			if s.Band != "" && !slices.Contains(given, s.Band) {
+				given = append(given, s.Band)
+			}
+		case n < 2:
 			alone, bare = alone || single && s.Band == "", bare || single && s.Band != ""
-		case n <= dotSeeds:
-			count(n, &few)
-			thin = thin || len(s.X) > manyPoints
+		case n > dotSeeds:
+			more = append(more, n)
 		default:
-			count(n, &more)
+			if few = append(few, n); len(s.X) > manyPoints {
+				shape = "thin lines"
+			}
 		}
 	}
 	var notes []string
-	if few[1] > 0 {
-		shape := "dots"
-		if thin {
-			shape = "thin lines"
-		}
+	if few != nil {
 		notes = append(notes, "mean of "+seeds(few)+", which are the "+shape)
 	}
-	if more[1] > 0 {
+	if more != nil {
 		notes = append(notes, "mean and bootstrap 95 % interval over "+seeds(more))
 	}
 	if notes = append(notes, given...); alone && len(notes) > 0 {
@@ -126,9 +119,9 @@ func bandNote(series []Series) string {
 }
 
 // seeds names a number of seeds, or the range of several.
-func seeds(n [2]int) string {
-	if n[0] < n[1] {
-		return fmt.Sprintf("%d to %d seeds", n[0], n[1])
+func seeds(n []int) string {
+	if low, high := slices.Min(n), slices.Max(n); low < high {
+		return fmt.Sprintf("%d to %d seeds", low, high)
 	}
-	return fmt.Sprintf("%d seeds", n[1])
+	return fmt.Sprintf("%d seeds", n[0])
 }

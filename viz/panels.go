@@ -3,6 +3,7 @@
 package viz
 
 import (
+	"cmp"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -95,25 +96,17 @@ func (p Panels) layout() drawing {
 }
 
 // commonNote takes the note of the panels away from them, if all that have one have the same.
-func commonNote(grid [][]*plot.Plot) string {
-	common := ""
-	for _, row := range grid {
-		for _, p := range row {
-			if p == nil || noteOf(p) == "" {
-				continue
-			}
-			if common != "" && noteOf(p) != common {
-				return ""
-			}
-			common = noteOf(p)
+func commonNote(grid [][]*plot.Plot) (common string) {
+	plots := slices.DeleteFunc(slices.Concat(grid...), func(p *plot.Plot) bool { return p == nil })
+	for _, p := range plots {
+		note := noteOf(p)
+		if note != "" && common != "" && note != common {
+			return ""
 		}
+		common = cmp.Or(note, common)
 	}
-	for _, row := range grid {
-		for _, p := range row {
-			if p != nil {
-				setNote(p, "")
-			}
-		}
+	for _, p := range plots {
+		setNote(p, "")
 	}
 	return common
 }

@@ -34,8 +34,7 @@ func Paths(seed uint64, episodes ...*results.Trace) (Panels, error) {
 	if err != nil {
 		return panels, err
 	}
-	const perplexity = 20
-	layout, err := stats.TSNE(rows, min(perplexity, float64(len(rows))/3), seed)
+	layout, err := tsne(rows, seed)
 	if err != nil {
 		return panels, err
 	}
@@ -49,6 +48,12 @@ func Paths(seed uint64, episodes ...*results.Trace) (Panels, error) {
 	return panels, err
 }
 
+// tsne lays rows out in the plane.
+func tsne(rows [][]float64, seed uint64) ([][2]float64, error) {
+	const perplexity = 20
+	return stats.TSNE(rows, min(perplexity, float64(len(rows))/3), seed)
+}
+
 // mapped are the points of all panels: s_t of every episode, then ŝ_{t+1} of the first, in at most 300 agent steps of
 // each.
 func mapped(episodes []*results.Trace) (rows [][]float64, err error) {
@@ -56,12 +61,13 @@ func mapped(episodes []*results.Trace) (rows [][]float64, err error) {
 		return nil, errors.New("no episode to draw")
 	}
 	for _, in := range episodes {
-		if len(in.Predicted) == 0 {
+		n := in.Steps * in.Agents
+		switch {
+		case len(in.Predicted) == 0:
 			return nil, fmt.Errorf("%s predicts nothing, as it has no L_explore (explore.alpha=0): choose a run that has", in.Method)
-		}
-		if in.Agents != episodes[0].Agents || in.Steps < 1 || len(in.Embed) != in.Steps*in.Agents || len(in.Predicted) != len(in.Embed) {
-			return nil, fmt.Errorf("%d embeddings and %d predictions of %d steps of %d agents: want one each of an agent step, and the agents of %s",
-				len(in.Embed), len(in.Predicted), in.Steps, in.Agents, episodes[0].Method)
+		case in.Agents != episodes[0].Agents || n < 1 || len(in.Embed) != n || len(in.Predicted) != n:
+			return nil, fmt.Errorf("%s has %d embeddings and %d predictions, want %d of each, and as many agents as %s",
+				in.Method, len(in.Embed), len(in.Predicted), n, episodes[0].Method)
 		}
 		rows = append(rows, thinned(in, in.Embed)...)
 	}
@@ -136,21 +142,12 @@ func Ends(in *results.Trace, columns int) (Panels, error) {
 	if _, err := mapped([]*results.Trace{in}); err != nil {
 		return Panels{}, err
 	}
-	var plots []*plot.Plot
-	for i := range in.Agents {
+	title := fmt.Sprintf("%s, %s; coloured: another agent in sight", in.Task, shortLabel(in.Method))
+	return perAgent(in, columns, title, Figure{Y: "distance to the end"}, func(i int) []Series {
 		end := in.Embed[in.Row(in.Steps-1, i)]
-		steps, s, x := make([]float64, in.Steps), make([]float64, in.Steps), make([]float64, in.Steps)
-		for t := range steps {
-			steps[t], s[t], x[t] = float64(t), floats.Distance(in.Embed[in.Row(t, i)], end, 2), floats.Distance(in.Predicted[in.Row(t, i)], end, 2)
+		distance := func(of [][]float64) func(row int) float64 {
+			return func(row int) float64 { return floats.Distance(of[row], end, 2) }
 		}
-		p, err := Curves(Figure{Title: fmt.Sprintf("agent %d", i+1), X: "step", Y: "distance to the end", Marks: sights(in, i)},
-			Line("s_t", steps, s), Line("x_t", steps, x))
-		if err != nil {
-			return Panels{}, err
-		}
-		plots = append(plots, p)
-	}
-	panels := NewPanels(columns, plots...)
-	panels.Title = fmt.Sprintf("%s, %s; coloured: another agent in sight", in.Task, shortLabel(in.Method))
-	return panels, nil
+		return []Series{stepLine("s_t", in, i, distance(in.Embed)), stepLine("x_t", in, i, distance(in.Predicted))}
+	})
 }

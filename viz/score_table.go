@@ -30,9 +30,6 @@ type Row struct {
 	Cells []Cell // one a column
 }
 
-// head is what a rendering writes before the cells.
-func (r Row) head() string { return cmp.Or(r.Ours, r.Head) }
-
 // Cell is one measurement. The zero Cell is 0 from no seeds, which renders as missing.
 type Cell struct {
 	Ours      float64  // mean over seeds
@@ -109,61 +106,54 @@ func (c Cell) interval() string {
 	return "[" + c.number(c.Low) + ", " + c.number(c.High) + "]"
 }
 
-// notes are what stands beside ours, empty where there is nothing to say: its interval, "first 100 steps: 3.2" of a
-// task with two scores, "3 × 600k" of seeds and frames if perCell, and "dense 49.9 [48.6, 51.8] 3 × 600k" of training
-// on the dense reward.
-func (c Cell) notes(perCell bool) (out [4]string) {
-	out[0] = c.interval()
-	if c.Seeds > 0 && c.FirstSteps > 0 {
-		out[1] = fmt.Sprintf("first %d steps: %s", c.FirstSteps, c.number(c.First))
+// lines are ours, its notes and what is published. perCell adds seeds and frames.
+func (c Cell) lines(perCell bool) (out []string) {
+	out = []string{c.ours()}
+	if c.Bold {
+		out[0] = emphasis + out[0]
 	}
-	if perCell {
-		out[2] = c.effort()
-	}
-	if d := c.Dense; d != nil && d.Seeds > 0 {
-		out[3] = "dense " + d.ours() + before(" ", d.interval())
-		if perCell {
-			out[3] += before(" ", d.effort())
+	add := func(parts ...string) {
+		if text := strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " "); text != "" {
+			out = append(out, text)
 		}
+	}
+	effort := func(c Cell) string {
+		if !perCell || c.Seeds == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%d × %s", c.Seeds, Short(float64(c.Frames)))
+	}
+	add(c.interval())
+	if c.twoScores() {
+		add(fmt.Sprintf("first %d steps: %s", c.FirstSteps, c.number(c.First)))
+	}
+	add(effort(c))
+	if c.onDense() {
+		add("dense", c.Dense.ours(), c.Dense.interval(), effort(*c.Dense))
+	}
+	if c.Published != nil {
+		add("paper", c.compared())
 	}
 	return out
 }
 
-// effort is "3 × 600k": seeds and frames, empty if not run.
-func (c Cell) effort() string {
-	if c.Seeds == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d × %s", c.Seeds, Short(float64(c.Frames)))
-}
-
-// published is "30.1 ± 0.2".
-func (c Cell) published() string {
-	if c.Published == nil {
-		return Missing
-	}
-	if c.Spread == nil {
-		return c.number(*c.Published)
-	}
-	return c.number(*c.Published) + " ± " + strconv.FormatFloat(*c.Spread, 'f', 2, 64)
-}
+// twoScores reports whether a cell has a second score, and onDense whether it has runs on the dense reward.
+func (c Cell) twoScores() bool { return c.Seeds > 0 && c.FirstSteps > 0 }
+func (c Cell) onDense() bool   { return c.Dense != nil && c.Dense.Seeds > 0 }
 
 // compared is the published number and the difference of ours to it, if both are known: "30.1 ± 0.2 (+1.1)".
 func (c Cell) compared() string {
-	d := c.Difference()
-	sign := ""
-	if d > 0 {
-		sign = "+"
+	out := c.number(*c.Published)
+	if c.Spread != nil {
+		out += " ± " + strconv.FormatFloat(*c.Spread, 'f', 2, 64)
 	}
-	if math.IsNaN(d) {
-		return c.published()
+	switch d := c.Difference(); {
+	case d > 0:
+		out += " (+" + c.number(d) + ")"
+	case d <= 0:
+		out += " (" + c.number(d) + ")"
 	}
-	return c.published() + " (" + sign + c.number(d) + ")"
-}
-
-// compares reports whether any cell has a published number.
-func (r Row) compares() bool {
-	return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Published != nil })
+	return out
 }
 
 // effort is what all measured cells have in common, "3 seeds of 600k frames", or empty if they differ: then each cell
@@ -186,18 +176,37 @@ func (g ScoreTable) effort() string {
 	if all == nil {
 		return ""
 	}
-	seeds := "seeds"
-	if all.Seeds == 1 {
-		seeds = "seed"
-	}
-	return fmt.Sprintf("%d %s of %s frames", all.Seeds, seeds, Short(float64(all.Frames)))
+	return fmt.Sprintf("%s of %s frames", Count(all.Seeds, "seed"), Short(float64(all.Frames)))
 }
 
 // fewSeeds is the number below which a reader is warned of intervals.
 const fewSeeds = 10
 
-// about is the caption with the guide.
-func (g ScoreTable) about() string { return strings.TrimSpace(g.Caption + " " + g.guide()) }
+// HTML renders the grid for a notebook.
+func (g ScoreTable) HTML() string { return g.table().HTML() }
+
+// Text renders the grid for a terminal of the given width in characters. A star stands before a number that is bold
+// elsewhere.
+func (g ScoreTable) Text(width int) string { return g.table().text(width) }
+
+// table lays the grid out: a row for each heading of a block and for each row.
+func (g ScoreTable) table() Table {
+	t := Table{Title: g.Title, Header: append([]string{""}, g.Columns...), Notes: []string{g.Caption + " " + g.guide()}, wide: true}
+	perCell := g.effort() == ""
+	for i, r := range g.Rows {
+		if r.Group != "" && (i == 0 || g.Rows[i-1].Group != r.Group) {
+			heading := make([]string, len(t.Header))
+			heading[0] = "[" + r.Group + "]"
+			t.Rows = append(t.Rows, heading)
+		}
+		row := []string{cmp.Or(r.Ours, r.Head)}
+		for _, c := range r.Cells {
+			row = append(row, strings.Join(c.lines(perCell), below))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
 
 // guide says how to read a cell, in one or two sentences.
 func (g ScoreTable) guide() string {
@@ -216,10 +225,10 @@ func (g ScoreTable) guide() string {
 	if g.any(func(c Cell) bool { return c.Published != nil }) {
 		parts = append(parts, "Published: as printed in the paper, then ours − published.")
 	}
-	if g.any(func(c Cell) bool { return c.notes(false)[3] != "" }) {
-		parts = append(parts, "Dense: trained on the benchmark's dense reward and scored alike; what is published and bold are about ours above it.")
+	if g.any(Cell.onDense) {
+		parts = append(parts, "Dense: trained on the benchmark's dense reward and scored alike; what is published and bold refer to the first line of a cell.")
 	}
-	if g.any(func(c Cell) bool { return c.notes(false)[1] != "" }) {
+	if g.any(Cell.twoScores) {
 		parts = append(parts, "Where an episode has two scores, ours is that of the whole one; the published number may be either, so no difference is taken. "+
 			Missing+" behind first steps: the runs did not note it.")
 	}
@@ -227,7 +236,7 @@ func (g ScoreTable) guide() string {
 		parts = append(parts, stats.Caution)
 	}
 	if g.any(func(c Cell) bool { return c.Bold }) {
-		parts = append(parts, "Bold: above every other row that has runs, both the bootstrap's interval of the difference and Welch's excluding zero.")
+		parts = append(parts, "Bold, or ★ in text: above every other row that has runs, both the bootstrap's interval of the difference and Welch's excluding zero.")
 	}
 	if slices.ContainsFunc(g.Rows, func(r Row) bool { return r.Ours != "" }) {
 		parts = append(parts, "Set apart below a row: ours, not the paper's, and not compared for bold type.")

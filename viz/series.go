@@ -49,9 +49,6 @@ func (s Series) Muted() Series {
 	return Series{X: s.X, Y: [][]float64{line}, Faint: true}
 }
 
-// name is how the series is called.
-func (s Series) name() lineName { return lineName{s.Label, s.Method, s.cues} }
-
 // check reports what would draw nonsense.
 func (s Series) check() error {
 	if !slices.IsSorted(s.X) || slices.ContainsFunc(s.X, math.IsNaN) {
@@ -87,18 +84,6 @@ func (s Series) at(j int) []float64 {
 		}
 	}
 	return v
-}
-
-// Evals turns groups of runs into one series each, in their order: the mean score of each evaluation's episodes, one
-// line a seed. A fork begins on the line of its parent, if that is among the runs.
-func Evals(gs []results.Group) []Series {
-	return collect(gs, func(r *results.Record) []results.Point {
-		points := make([]results.Point, len(r.Evals))
-		for i, e := range r.Evals {
-			points[i] = results.Point{Frames: e.Frames, Value: e.Score()}
-		}
-		return points
-	})
 }
 
 // Scalar turns groups of runs into one series each of a named training scalar. Runs without it contribute nothing.

@@ -56,32 +56,12 @@ func TestLinesOfAFigureDifferInDashesOrColour(t *testing.T) {
 		names = append(names, lineName{"mappo-cermic explore.memory=" + memory, "mappo-cermic", cues{memory: memory}})
 	}
 	styles := stylesOf(names)
-	looks := looksOf([]Series{{Label: "recorded", Reference: true}})
-	styles = append(styles, looks(Series{Label: "recorded", Reference: true}))
+	styles = append(styles, Looks(Series{Label: "recorded", Reference: true})...)
 	for i, x := range styles {
 		for _, y := range styles[:i] {
 			d := distance(lab(x.Color, deficiencies["deuteranopia"]), lab(y.Color, deficiencies["deuteranopia"]))
 			if slices.Equal(x.Dashes, y.Dashes) && d < 20 {
 				t.Errorf("%s and %s share their dashes and are %.1f apart", x.Name, y.Name, d)
-			}
-		}
-	}
-}
-
-func TestOtherColoursAreNoMethods(t *testing.T) {
-	for _, m := range methods {
-		for _, c := range append([]color.NRGBA{brown}, spare...) {
-			if c == m.Color {
-				t.Errorf("%s shares its colour with what is no method", m.Name)
-			}
-		}
-	}
-	look := methods["mappo-cermic"]
-	for _, a := range []string{"mlp", "gru"} {
-		x := cues{memory: a}.on(look)
-		for _, y := range []Style{look, {Color: brown}, methods["mappo"], cues{memory: map[string]string{"mlp": "gru", "gru": "mlp"}[a]}.on(look)} {
-			if d := distance(lab(x.Color, deficiencies["deuteranopia"]), lab(y.Color, deficiencies["deuteranopia"])); d < 20 && len(y.Name) > 0 {
-				t.Errorf("the memory %s is %.0f from %s, want 20", a, d, y.Name)
 			}
 		}
 	}
@@ -188,16 +168,15 @@ func TestNoTwoLinesOfAFigureLookAlike(t *testing.T) {
 	for i := range references {
 		references[i] = Series{Label: fmt.Sprint("imported ", i), Reference: true}
 	}
-	looks, seen := looksOf(references), map[string]bool{}
-	for _, r := range references {
-		s := looks(r)
+	seen := map[string]bool{}
+	for _, s := range Looks(references...) {
 		if seen[s.key()] {
-			t.Errorf("%s looks like another reference", r.Label)
+			t.Errorf("%s looks like another reference", s.Name)
 		}
 		seen[s.key()] = true
 		for _, m := range methods {
 			if m.Color == s.Color {
-				t.Errorf("%s has the colour of %s", r.Label, m.Name)
+				t.Errorf("%s has the colour of %s", s.Name, m.Name)
 			}
 		}
 	}
@@ -236,5 +215,30 @@ func TestTheNoteSaysWhichLinesAreOneSeed(t *testing.T) {
 		if got := bandNote(series); got != want {
 			t.Errorf("the note is %q, want %q", got, want)
 		}
+	}
+}
+
+func TestNamesThatAreCutStayApart(t *testing.T) {
+	long := []string{"MAPPO", "MAPPO-CERMIC memory=graph memory.pretrained=012345", "MAPPO-CERMIC memory=gru memory.pretrained=012345",
+		"MAPPO-CERMIC memory=gru memory.pretrained=543210", "MAPPO-ε-greedy task.reward=dense learner.lr=1"}
+	for i := range 3 {
+		long = append(long, fmt.Sprintf("QMIX-CERMIC learner.lr=%d task.noise.size=0.5 task.reward=dense", i))
+	}
+	got := brief(long)
+	for i, name := range got {
+		if len([]rune(name)) > longestName || slices.Index(got, name) != i {
+			t.Errorf("%q reads %q, want at most %d letters and another name than the others", long[i], name, longestName)
+		}
+	}
+	if got[0] != "MAPPO" {
+		t.Errorf("a short name reads %q", got[0])
+	}
+}
+
+func TestEndLabelsStayInTheFrame(t *testing.T) {
+	at := []float64{-3, 0, 0, 99, 100}
+	spread(at, 10, 5, 95)
+	if at[0] != 5 || at[4] != 95 || !slices.IsSorted(at) {
+		t.Errorf("labels lie at %v, want from 5 to 95", at)
 	}
 }

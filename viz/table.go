@@ -4,6 +4,8 @@ package viz
 
 import (
 	"fmt"
+	"html"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,7 +21,12 @@ type Table struct {
 
 	Search bool  // a notebook shows a field above the table that hides the rows without the text in it
 	Marked []int // rows that stand out
+
+	wide bool // the heads of rows stay in sight while a page scrolls the table, and no cell breaks
 }
+
+// below stands between the lines of a cell, and emphasis before a number that is bold on a page.
+const below, emphasis = "\u2028", "★"
 
 // HTML renders the table for a notebook. It sets no colours, so that it reads on light and dark pages.
 func (t Table) HTML() string {
@@ -33,18 +40,25 @@ func (t Table) HTML() string {
 	b.WriteString(`<div style="overflow-x:auto"><table style="font-size:90%">` + "\n")
 	line := func(tag, style string, cells []string) {
 		b.WriteString("<tr>")
-		for _, c := range cells {
-			fmt.Fprintf(&b, `<%s style="text-align:left%s">%s</%s>`, tag, style, unbroken(escaped(c)), tag)
+		for j, c := range cells {
+			own := style
+			if t.wide && j == 0 {
+				own += sticky
+			}
+			fmt.Fprintf(&b, `<%s style="text-align:left%s">%s</%s>`, tag, own, page(c), tag)
 		}
 		b.WriteString("</tr>\n")
 	}
-	line("th", "", signed(t.Header))
+	line("th", "", t.Header)
 	for i, row := range t.Rows {
 		style := ""
 		if slices.Contains(t.Marked, i) {
 			style = ";font-weight:bold"
 		}
-		line("td", style, signed(row))
+		if t.wide {
+			style += ";white-space:nowrap;padding:2px 4px"
+		}
+		line("td", style, row)
 	}
 	b.WriteString("</table></div>\n")
 	if t.Search {
@@ -56,65 +70,102 @@ func (t Table) HTML() string {
 	return b.String()
 }
 
-var interval = regexp.MustCompile(`\[[-+−.\d]+, [-+−.\d]+\]`)
-
-// unbroken keeps intervals on one line each.
-func unbroken(cell string) string {
-	return interval.ReplaceAllString(cell, `<span style="white-space:nowrap">$0</span>`)
-}
+// sticky keeps the names of rows in sight while a wide table is scrolled, on the page's own background.
+const sticky = ";position:sticky;left:0;z-index:1;background:var(--jp-layout-color0,Canvas)"
 
 // search hides the rows of the table beside a field that do not hold the field's text.
 const search = `for (const r of this.parentNode.querySelectorAll('tr')) ` +
 	`r.hidden = r.querySelector('td') && !r.textContent.toLowerCase().includes(this.value.toLowerCase())`
 
-// Text renders the table in aligned columns.
-func (t Table) Text() string {
-	lines := [][]string{signed(t.Header)}
-	for _, row := range t.Rows {
-		lines = append(lines, signed(row))
+// page is a cell in HTML: intervals are not broken, and lines after the first are small.
+func page(cell string) string {
+	lines := strings.Split(cell, below)
+	for i, line := range lines {
+		text, bold := strings.CutPrefix(signed(line), emphasis)
+		text = interval.ReplaceAllString(escaped(text), `<span style="white-space:nowrap">$0</span>`)
+		switch {
+		case bold:
+			text = "<b>" + text + "</b>"
+		case i > 0:
+			text = `<small style="opacity:.75">` + text + `</small>`
+		}
+		lines[i] = text
 	}
-	width := columnWidths(lines)
+	return strings.Join(lines, "<br>")
+}
+
+var interval = regexp.MustCompile(`\[[-+−.\d]+, [-+−.\d]+\]`)
+
+// escaped is a text in one line of HTML.
+func escaped(s string) string { return html.EscapeString(oneLine(s)) }
+
+// Text renders the table in aligned columns.
+func (t Table) Text() string { return t.text(math.MaxInt) }
+
+// text renders the table for a terminal of the given width in characters: columns that do not fit follow in further
+// blocks.
+func (t Table) text(width int) string {
+	most := (width - 2) / 2 // of a cell
+	var lines [][]string
+	for i, row := range slices.Insert(slices.Clone(t.Rows), 0, t.Header) {
+		lines = append(lines, textLines(row, most, len(t.Marked) > 0, slices.Contains(t.Marked, i-1))...)
+	}
+	widths := make([]int, len(t.Header))
+	for _, line := range lines {
+		for j, c := range line {
+			widths[j] = max(widths[j], columns(c))
+		}
+	}
 	var b strings.Builder
 	if t.Title != "" {
-		b.WriteString(oneLine(t.Title) + "\n")
+		b.WriteString(wrapped(columns, t.Title, width, len(t.Title)) + "\n")
 	}
-	for i, line := range lines {
-		var out strings.Builder
-		if len(t.Marked) > 0 {
-			out.WriteString(map[bool]string{true: "* ", false: "  "}[slices.Contains(t.Marked, i-1)])
+	for start, end := 1, 1; len(lines) > 0 && (start == 1 || start < len(widths)); start = end {
+		used := widths[0]
+		for end < len(widths) && (end == start || used+2+widths[end] <= width) {
+			used += 2 + widths[end]
+			end++
 		}
-		for j, c := range line {
-			out.WriteString(pad(c, width[j]+2))
+		for _, line := range lines {
+			row := pad(line[0], widths[0])
+			for j := start; j < end; j++ {
+				row += "  " + pad(line[j], widths[j])
+			}
+			b.WriteString(strings.TrimRight(row, " ") + "\n")
 		}
-		b.WriteString(strings.TrimRight(out.String(), " ") + "\n")
+		if end = max(end, 2); end < len(widths) {
+			b.WriteString("\n")
+		}
 	}
 	for _, note := range t.Notes {
-		b.WriteString(oneLine(note) + "\n")
+		b.WriteString(wrapped(columns, note, width, len(note)) + "\n")
 	}
 	return b.String()
 }
 
-// columnWidths are the widths of the columns of a text table.
-func columnWidths(lines [][]string) []int {
-	width := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for j, c := range line {
-			width[j] = max(width[j], columns(c))
+// textLines are the lines of a row of a text table, each a line of every cell of at most so many columns.
+func textLines(row []string, most int, marking, marked bool) (out [][]string) {
+	for j, cell := range row {
+		for i, line := range strings.Split(cell, below) {
+			if i == len(out) {
+				out = append(out, make([]string, len(row)))
+			}
+			out[i][j] = fitted(columns, signed(line), most)
 		}
 	}
-	return width
+	for i := range out {
+		if marking {
+			out[i][0] = map[bool]string{true: "* ", false: "  "}[marked && i == 0] + out[i][0]
+		}
+	}
+	return out
 }
 
 func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-columns(s))) }
 
-// signed is a line of cells, each in one line, with real minus signs, however their numbers were written; the hyphens
-// of names stay.
-func signed(cells []string) []string {
-	out := make([]string, len(cells))
-	for i, c := range cells {
-		out[i] = negative.ReplaceAllString(nothing.ReplaceAllString(oneLine(c), "$1$2"), "$1−$2")
-	}
-	return out
+// signed is a text in one line with real minus signs, however its numbers were written; the hyphens of names stay.
+func signed(s string) string {
+	return negative.ReplaceAllString(nothing.ReplaceAllString(oneLine(s), "$1$2"), "$1−$2")
 }
 
 // nothing is a number so small that only its sign was left.
@@ -143,18 +194,16 @@ func (t Table) Markdown() string {
 	if t.Title != "" {
 		b.WriteString("**" + oneLine(t.Title) + "**\n\n")
 	}
-	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
-	line(signed(t.Header))
+	line := func(cells []string, around string) {
+		for _, c := range cells {
+			b.WriteString("| " + around + strings.ReplaceAll(signed(c), "|", `\|`) + around + " ")
+		}
+		b.WriteString("|\n")
+	}
+	line(t.Header, "")
 	b.WriteString(strings.Repeat("|---", len(t.Header)) + "|\n")
 	for i, row := range t.Rows {
-		cells := signed(row)
-		for j := range cells {
-			cells[j] = strings.ReplaceAll(cells[j], "|", `\|`)
-			if slices.Contains(t.Marked, i) {
-				cells[j] = "**" + cells[j] + "**"
-			}
-		}
-		line(cells)
+		line(row, map[bool]string{true: "**", false: ""}[slices.Contains(t.Marked, i)])
 	}
 	for _, note := range t.Notes {
 		b.WriteString("\n" + oneLine(note) + "\n")

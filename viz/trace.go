@@ -5,7 +5,7 @@ package viz
 import (
 	"fmt"
 	"image"
-	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -25,27 +25,40 @@ func Encounters(in *results.Trace, columns int) (Panels, error) {
 	if in.Steps < 1 || len(in.Bonus) != in.Steps*in.Agents {
 		return Panels{}, fmt.Errorf("r^i of %d agent steps, want %d steps of %d agents", len(in.Bonus), in.Steps, in.Agents)
 	}
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, v := range in.Bonus {
-		low, high = min(low, v), max(high, v)
-	}
+	low, high := slices.Min(in.Bonus), slices.Max(in.Bonus)
 	margin := 0.05 * max(high-low, 1e-6)
+	f := Figure{Y: "r^i (√nats)", Unlabelled: true, Low: low - margin, High: high + margin}
+	title := fmt.Sprintf("%s after %s frames; coloured: another agent in sight", in.Task, Short(float64(in.Frames)))
+	return perAgent(in, columns, title, f, func(i int) []Series {
+		return []Series{stepLine(agentNames(in.Agents)[i], in, i, func(row int) float64 { return in.Bonus[row] })}
+	})
+}
+
+// perAgent are panels with lines over the steps of an episode, one an agent. The ground is coloured where the agent
+// sees another one.
+func perAgent(in *results.Trace, columns int, title string, f Figure, lines func(agent int) []Series) (Panels, error) {
+	panels := NewPanels(columns)
+	panels.Title = title
 	var plots []*plot.Plot
-	for i := range in.Agents {
-		x, y := make([]float64, in.Steps), make([]float64, in.Steps)
-		for t := range x {
-			x[t], y[t] = float64(t), in.Bonus[in.Row(t, i)]
-		}
-		p, err := Curves(Figure{Title: fmt.Sprintf("agent %d", i+1), X: "step", Y: "r^i (√nats)", Unlabelled: true,
-			Low: low - margin, High: high + margin, Marks: sights(in, i)}, Line(fmt.Sprintf("agent %d", i+1), x, y))
+	for i, name := range agentNames(in.Agents) {
+		f.Title, f.X, f.Marks = name, "step", sights(in, i)
+		p, err := Curves(f, lines(i)...)
 		if err != nil {
-			return Panels{}, err
+			return panels, err
 		}
 		plots = append(plots, p)
 	}
-	panels := NewPanels(columns, plots...)
-	panels.Title = fmt.Sprintf("%s after %s frames; coloured: another agent in sight", in.Task, Short(float64(in.Frames)))
+	panels.Rows = slices.Collect(slices.Chunk(plots, columns))
 	return panels, nil
+}
+
+// stepLine is a line over the steps of an episode, of a value of each row of an agent.
+func stepLine(label string, in *results.Trace, agent int, value func(row int) float64) Series {
+	x, y := make([]float64, in.Steps), make([]float64, in.Steps)
+	for t := range x {
+		x[t], y[t] = float64(t), value(in.Row(t, agent))
+	}
+	return Line(label, x, y)
 }
 
 // sights are the stretches of an episode in which an agent perceives another one.
@@ -68,7 +81,7 @@ func sights(in *results.Trace, agent int) []mark {
 // them a t-SNE of at most 600 agent steps, in which only nearness means something. Groups of agents that are trained
 // apart have encoders of their own, so that their codes are near or far for no reason.
 func Codes(in *results.Trace, seed uint64) (Panels, error) {
-	const most, perplexity = 600, 20
+	const most = 600
 	panels := NewPanels(2)
 	panels.Width, panels.Height = 4.1*vg.Inch, 2.9*vg.Inch
 	panels.Rows, panels.Legend = make([][]*plot.Plot, 2), Styles(agentNames(in.Agents)...)
@@ -80,8 +93,7 @@ func Codes(in *results.Trace, seed uint64) (Panels, error) {
 		if err != nil {
 			return panels, fmt.Errorf("%s: %w", code.name, err)
 		}
-		few := every(in, code.rows, (in.Steps*in.Agents+most-1)/most)
-		layout, err := stats.TSNE(few, min(perplexity, float64(len(few))/3), seed)
+		layout, err := tsne(every(in, code.rows, (in.Steps*in.Agents+most-1)/most), seed)
 		if err != nil {
 			return panels, fmt.Errorf("%s: %w", code.name, err)
 		}
@@ -145,61 +157,45 @@ func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
 	s.width, s.height = view.size(7.7*vg.Inch/vg.Length(max(frames, 2)) - 8)
 	step := func(k int) int { return k * (in.Steps - 1) / max(frames-1, 1) }
 	return s.draw(frames, func(k int) string { return fmt.Sprintf("agent %d at t = %d", observer+1, step(k)) }, func(k int) image.Image {
-		nodes := nodesOf(in, scenes[step(k)], step(k), observer)
-		one, p := layered(scenes[step(k)], s.width, s.height, dpi, nodes.lines)
-		nodes.rings(p)
+		g := in.Graphs[in.Row(step(k), observer)]
+		agents := slices.Clone(scenes[step(k)].Shapes)
+		agents = slices.DeleteFunc(agents, func(s envs.Shape) bool { return s.Role != envs.RoleAgent })
+		one, p := layered(scenes[step(k)], s.width, s.height, dpi, func(p painter) { p.messages(g, agents, observer) })
+		p.rings(g, agents, observer)
 		return one
 	}), nil
 }
 
-// nodes are the agents of a scene with the graph memory of one of them.
-type nodes struct {
-	results.Graph
-	observer int
-	agents   []envs.Shape // that are in the scene
-}
-
-func nodesOf(in *results.Trace, scene envs.Scene, step, observer int) nodes {
-	n := nodes{Graph: in.Graphs[in.Row(step, observer)], observer: observer}
-	for _, shape := range scene.Shapes {
-		if shape.Role == envs.RoleAgent {
-			n.agents = append(n.agents, shape)
-		}
+// messages draws lines from the observer to the nodes of its graph, beneath everything else.
+func (p painter) messages(g results.Graph, agents []envs.Shape, observer int) {
+	self := slices.IndexFunc(agents, func(a envs.Shape) bool { return a.Agent == observer })
+	if self < 0 {
+		return
 	}
-	return n
-}
-
-// lines leads from the observer to the nodes of its graph, beneath everything else.
-func (n nodes) lines(p painter) {
-	for _, self := range n.agents {
-		if self.Agent != n.observer {
-			continue
-		}
-		from := p.at(self.X, self.Y)
-		for _, other := range n.agents {
-			if to := p.at(other.X, other.Y); n.Present[other.Agent] && other.Agent != n.observer {
-				width := p.thinnest * vg.Length(0.3+4*n.Attention[other.Agent])
-				p.StrokeLine2(vgdraw.LineStyle{Color: fade(agentColor(n.observer), 0xa0), Width: width}, from.X, from.Y, to.X, to.Y)
-			}
+	from := p.at(agents[self].X, agents[self].Y)
+	for _, other := range agents {
+		if to := p.at(other.X, other.Y); g.Present[other.Agent] && other.Agent != observer {
+			width := p.thinnest * vg.Length(0.3+4*g.Attention[other.Agent])
+			p.StrokeLine2(vgdraw.LineStyle{Color: fade(agentColor(observer), 0xa0), Width: width}, from.X, from.Y, to.X, to.Y)
 		}
 	}
 }
 
 // rings marks the nodes, and writes the probabilities beside the others.
-func (n nodes) rings(p painter) {
-	for _, a := range n.agents {
+func (p painter) rings(g results.Graph, agents []envs.Shape, observer int) {
+	for _, a := range agents {
 		at, reach := p.at(a.X, a.Y), p.reach(a)
-		if n.Present[a.Agent] {
-			style := vgdraw.LineStyle{Color: agentColor(n.observer), Width: p.thinnest * 0.5}
-			if !n.Advanced {
+		if g.Present[a.Agent] {
+			style := vgdraw.LineStyle{Color: agentColor(observer), Width: p.thinnest * 0.5}
+			if !g.Advanced {
 				style.Dashes = []vg.Length{p.thinnest * 1.5, p.thinnest}
 			}
 			circle := ring(at, reach+p.thinnest*0.8)
 			p.StrokeLines(style, append(circle, circle[0], circle[1]))
 		}
-		if a.Agent != n.observer {
+		if a.Agent != observer {
 			style := typeface(max(float64(p.thinnest)*2.6, 7), false)
-			text := fmt.Sprintf("%.0f %%", 100*n.Probability[a.Agent])
+			text := fmt.Sprintf("%.0f %%", 100*g.Probability[a.Agent])
 			p.FillText(style, p.beside(at, reach+p.thinnest*1.5, style.Font.Size, style.Width(text)), text)
 		}
 	}

@@ -40,7 +40,7 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 		if m.Name == Score {
 			lines = Evals(gs)
 		}
-		series := PerGroup(gs, lines)
+		series := perGroup(gs, lines)
 		for k, g := range gs {
 			series[k].Faint = !slices.ContainsFunc(g.Runs, func(r *results.Record) bool { return r.ID == front.ID })
 		}
@@ -66,9 +66,9 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 	return p, nil
 }
 
-// PerGroup is one series a group: the one of lines with its label, or an empty one, whose place gives the others their
+// perGroup is one series a group: the one of lines with its label, or an empty one, whose place gives the others their
 // colours.
-func PerGroup(gs []results.Group, lines []Series) []Series {
+func perGroup(gs []results.Group, lines []Series) []Series {
 	out := make([]Series, len(gs))
 	for k, g := range gs {
 		out[k] = Series{Label: g.Label, Method: g.Method, cues: groupName(g).cues}

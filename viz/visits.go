@@ -26,19 +26,13 @@ func Visits(v *results.Visits) (Panels, error) {
 	if n < 1 || len(v.Counts) != n || len(v.Recent) != n || len(v.Bonus) != n || q.Blocked != nil && len(q.Blocked) != n {
 		return Panels{}, fmt.Errorf("visits to %d, %d and %d cells, want %d × %d of each", len(v.Counts), len(v.Recent), len(v.Bonus), q.Columns, q.Rows)
 	}
-	all, recent, bonus := newHeat(v), newHeat(v), newHeat(v)
 	if i := slices.IndexFunc(v.Bonus, undrawable); i >= 0 {
 		return Panels{}, fmt.Errorf("r^i of cell %d is %g, want at most %g in size", i, v.Bonus[i], largest)
 	}
-	for cell := range n {
-		all.set(cell, float64(v.Counts[cell]), v.Counts[cell] > 0)
-		recent.set(cell, float64(v.Recent[cell]), v.Recent[cell] > 0)
-		bonus.set(cell, v.Bonus[cell], v.Recent[cell] > 0)
-	}
-	all.log, recent.log = true, true
 	p := NewPanels(3,
-		all.plot(fmt.Sprintf("visits: %.0f %% of cells", 100*v.Coverage())),
-		recent.plot("visits, last rollout batch"), bonus.plot("r^i, last rollout batch"))
+		newHeat(v, true, v.Counts, func(cell int) float64 { return float64(v.Counts[cell]) }).plot(fmt.Sprintf("visits: %.0f %% of cells", 100*v.Coverage())),
+		newHeat(v, true, v.Recent, func(cell int) float64 { return float64(v.Recent[cell]) }).plot("visits, last rollout batch"),
+		newHeat(v, false, v.Recent, func(cell int) float64 { return v.Bonus[cell] }).plot("r^i, last rollout batch"))
 	p.Height = min(max(p.Width*vg.Length(q.Rows)/vg.Length(q.Columns), 0.35*vg.Inch), 2.6*vg.Inch) + 0.7*vg.Inch
 	return p, nil
 }
@@ -52,10 +46,15 @@ type heat struct {
 	world         []envs.Shape
 }
 
-// newHeat is a map without values. Agents are left out: they are everywhere.
-func newHeat(v *results.Visits) *heat {
+// newHeat is a map of a value of each cell that was visited. Agents are left out: they are everywhere.
+func newHeat(v *results.Visits, log bool, visits []uint64, value func(cell int) float64) *heat {
 	q, s := v.Projection, v.Scene
-	h := &heat{columns: q.Columns, rows: q.Rows, blocked: q.Blocked, value: make([]float64, q.Columns*q.Rows)}
+	h := &heat{columns: q.Columns, rows: q.Rows, blocked: q.Blocked, value: make([]float64, q.Columns*q.Rows), log: log}
+	for cell := range h.value {
+		if h.value[cell] = value(cell); visits[cell] == 0 {
+			h.value[cell] = math.NaN()
+		}
+	}
 	if s.MinX != 0 || s.MinY != 0 || s.MaxX != float64(q.Columns) || s.MaxY != float64(q.Rows) {
 		return h
 	}
@@ -66,12 +65,6 @@ func newHeat(v *results.Visits) *heat {
 		}
 	}
 	return h
-}
-
-func (h *heat) set(cell int, value float64, known bool) {
-	if h.value[cell] = value; !known {
-		h.value[cell] = math.NaN()
-	}
 }
 
 func (h *heat) plot(title string) *plot.Plot {

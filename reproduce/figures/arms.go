@@ -13,12 +13,13 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
-	"cermic/envs"
 	"cermic/envs/rng"
-	"cermic/envs/scripted"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
+
+// comparisonReps is the number of resamples behind each interval: plenty for two digits.
+const comparisonReps = 2000
 
 // arms are the experiments that a figure compares on one task, in the order of its lines.
 type arms struct {
@@ -105,20 +106,4 @@ func overSeeds(values []float64) string {
 		return viz.Missing
 	}
 	return fmt.Sprintf("%s (%d)", stats.Student(values), len(values))
-}
-
-// baselines writes what episodes of the random and of the scripted policy come to on a task, a cell each; a dash
-// without a script.
-func baselines(cfg envs.Config, episodes int, seed uint64, cell func(*scripted.Episodes) string) ([]string, error) {
-	cells := []string{viz.Missing, viz.Missing}
-	for i, policy := range []scripted.Policy{scripted.Random, scripted.Script} {
-		p, err := scripted.Rollout(cfg, policy, episodes, seed)
-		if err != nil {
-			return nil, err
-		}
-		if p != nil {
-			cells[i] = cell(p)
-		}
-	}
-	return cells, nil
 }

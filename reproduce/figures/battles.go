@@ -3,12 +3,14 @@
 package figures
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
@@ -37,8 +39,7 @@ type Sensitivity struct {
 // SensitivityCase is what the episodes of one simulator came to.
 type SensitivityCase struct {
 	smac.Alternative
-	Wins stats.Interval // bootstrap 95 %
-	won  []float64      // an episode each
+	won []float64 // an episode each
 }
 
 // BattleSensitivity lets a policy play so many episodes of a battle with each decision.
@@ -57,61 +58,50 @@ func BattleSensitivity(task string, policy scripted.Policy, episodes int, seed u
 		if err != nil {
 			return nil, err
 		}
-		c := SensitivityCase{Alternative: a, won: p.Dense}
-		c.Wins = stats.Bootstrap([][]float64{c.won}, stats.Mean, 1000, rng.New(0, "plan/battles"))
-		s.Cases = append(s.Cases, c)
+		s.Cases = append(s.Cases, SensitivityCase{a, p.Dense})
 	}
 	return s, nil
+}
+
+// rate is the mean of values of episodes with its bootstrap 95 % interval.
+func rate(episodes []float64) stats.Interval {
+	return stats.Bootstrap([][]float64{episodes}, stats.Mean, 1000, rng.New(0, "plan/battles"))
 }
 
 // Plot draws one row a decision.
 func (s *Sensitivity) Plot() (*plot.Plot, error) {
 	rows := make([]viz.Bar, len(s.Cases))
 	for i, c := range s.Cases {
-		label := c.Name
-		if label == "" {
-			label = c.Says
-		}
-		rows[i] = viz.Bar{Label: label, Value: c.Wins.Value, Low: c.Wins.Low, High: c.Wins.High}
+		wins := rate(c.won)
+		rows[i] = viz.Bar{Label: cmp.Or(c.Name, c.Says), Value: wins.Value, Low: wins.Low, High: wins.High}
 	}
 	who := map[scripted.Policy]string{scripted.Random: "random play", scripted.Script: "the script"}[s.Policy]
 	return viz.Forest(viz.Figure{Title: s.Task, X: fmt.Sprintf("win rate of %s, %d episodes a row", who, s.Episodes),
 		Note: "mean and bootstrap 95 % interval over episodes; the band is that of the first row"}, rows...)
 }
 
-// SensitivityTable puts policies beside each other, with the difference that each decision makes.
+// SensitivityTable puts policies beside each other, with the difference that each decision makes. Episode k has the
+// same teams at the same places whatever is decided, so differences are of pairs.
 func SensitivityTable(policies ...*Sensitivity) viz.Table {
-	t := viz.Table{Header: []string{"decision", "otherwise", "what is done"}}
+	t := viz.Table{Title: policies[0].Task, Header: []string{"decision", "otherwise", "what is done"},
+		Notes: []string{fmt.Sprintf("%d episodes a cell, with the same teams at the same places in each; intervals are bootstrap 95 %%. Numbers in the first column are those of envs/smac/README.md.",
+			policies[0].Episodes)}}
 	for _, s := range policies {
 		t.Header = append(t.Header, fmt.Sprintf("%s: wins", s.Policy), "difference")
-		t.Title = s.Task
 	}
 	for i, c := range policies[0].Cases {
 		row := []string{c.Decision, c.Name, c.Says}
 		for _, s := range policies {
-			own := s.Cases[i]
-			difference := viz.Missing
+			wins, difference := rate(s.Cases[i].won), viz.Missing
 			if i > 0 {
-				d := own.against(s.Cases[0])
+				d := rate(floats.SubTo(make([]float64, s.Episodes), s.Cases[i].won, s.Cases[0].won))
 				difference = fmt.Sprintf("%+.3f [%+.3f, %+.3f]", d.Value, d.Low, d.High)
 			}
-			row = append(row, fmt.Sprintf("%.3f [%.3f, %.3f]", own.Wins.Value, own.Wins.Low, own.Wins.High), difference)
+			row = append(row, fmt.Sprintf("%.3f [%.3f, %.3f]", wins.Value, wins.Low, wins.High), difference)
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Notes = []string{fmt.Sprintf("%d episodes a cell, with the same teams at the same places in each; intervals are bootstrap 95 %%. Numbers in the first column are those of envs/smac/README.md.",
-		policies[0].Episodes)}
 	return t
-}
-
-// against is what c wins more often than base. Episode k of both has the same teams at the same places, so they are
-// compared in pairs.
-func (c SensitivityCase) against(base SensitivityCase) stats.Interval {
-	more := make([]float64, len(c.won))
-	for k := range more {
-		more[k] = c.won[k] - base.won[k]
-	}
-	return stats.Bootstrap([][]float64{more}, stats.Mean, 1000, rng.New(0, "plan/battles"))
 }
 
 // publishedBattles are win rates of published runs in the real game, by task and learner; the file names their source.

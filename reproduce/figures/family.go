@@ -21,36 +21,34 @@ import (
 func (n Robustness) Baselines(episodes int, seed uint64) (viz.Table, error) {
 	t := viz.Table{Header: []string{"task", "steps", "random play succeeds", "the script succeeds"},
 		Notes: []string{fmt.Sprintf("Shares of %d episodes each.", episodes)}}
-	rows, err := each(n.Worlds, func(w World) ([]string, error) {
+	for _, w := range n.Worlds {
 		cfg, err := plan.World(w.Task)
 		if err != nil {
-			return nil, err
+			return t, err
 		}
-		steps := viz.Missing
-		cells, err := baselines(cfg, episodes, seed, func(p *scripted.Episodes) string {
-			steps = fmt.Sprint(p.Horizon)
-			if p.Success == nil {
-				return viz.Missing
+		row := []string{worldLabel(w.Task), viz.Missing, viz.Missing, viz.Missing}
+		for i, policy := range []scripted.Policy{scripted.Random, scripted.Script} {
+			p, err := scripted.Rollout(cfg, policy, episodes, seed)
+			if err != nil {
+				return t, err
 			}
-			return fmt.Sprintf("%.3g %%", 100*stat.Mean(p.Success, nil))
-		})
-		return append([]string{worldLabel(w.Task), steps}, cells...), err
-	})
-	t.Rows = rows
-	return t, err
+			if p != nil && p.Success != nil {
+				row[1], row[2+i] = fmt.Sprint(p.Horizon), fmt.Sprintf("%.3g %%", 100*stat.Mean(p.Success, nil))
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
 }
 
 // Family are the runs of st that branched off one another with front among them, and front itself. A record without a
 // task has none.
 func Family(st *results.Store, front *results.Record) ([]results.Group, error) {
 	same, err := sameWorld(st, front)
-	if err != nil || front.Task == "" {
-		return nil, err
-	}
 	family := map[string]bool{front.ID: true}
 	for grown := true; grown; {
 		grown = false
-		for _, r := range append(same, front) {
+		for _, r := range same {
 			parent, _ := r.Fork()
 			if parent != "" && family[r.ID] != family[parent] {
 				family[r.ID], family[parent], grown = true, true, true
@@ -58,19 +56,17 @@ func Family(st *results.Store, front *results.Record) ([]results.Group, error) {
 		}
 	}
 	same = slices.DeleteFunc(same, func(r *results.Record) bool { return !family[r.ID] })
-	return plan.Groups(append(same, front)), nil
+	return plan.Groups(same), err
 }
 
 // Alike are all runs of st in the same world as front, with its reward and seed, and front itself.
 func Alike(st *results.Store, front *results.Record) ([]results.Group, error) {
 	same, err := sameWorld(st, front)
-	if err != nil || front.Task == "" {
-		return nil, err
-	}
-	return plan.Groups(append(same, front)), nil
+	return plan.Groups(same), err
 }
 
-// sameWorld are the runs of st with the task, its settings and the seed of front.
+// sameWorld are front and the runs of st with its task, the task's settings and its seed; none of a record without a
+// task.
 func sameWorld(st *results.Store, front *results.Record) ([]*results.Record, error) {
 	if front.Task == "" {
 		return nil, nil
@@ -91,5 +87,5 @@ func sameWorld(st *results.Store, front *results.Record) ([]*results.Record, err
 			same = append(same, r)
 		}
 	}
-	return same, nil
+	return append(same, front), nil
 }

@@ -17,63 +17,55 @@ import (
 // task: the mean over seeds of the last evaluation with its bootstrap 95 % interval, under what random and scripted
 // play earn. BenchMARL's recorded runs, trained on the dense reward, close the table of that one.
 func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.Table, error) {
-	t := viz.Table{Title: "Final scores", Header: []string{""},
+	t := viz.Table{Title: "Final scores", Header: []string{""}, Rows: [][]string{{"random play"}, {"script"}},
 		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds. " + stats.Caution +
 			" °: not significantly above random play, by this interval or by Student's t. Trained on the " + reward + " reward, budget " + budget + "."}}
 	runs := plan.At(st, budget)
+	var columns []func(task string) (results.Group, error) // of the further rows, what they show
+	for _, m := range cermiclib.Methods() {
+		if paper.InTables(m.ID) {
+			t.Rows = append(t.Rows, []string{m.ID})
+			columns = append(columns, func(task string) (results.Group, error) {
+				return runs.Runs(paper.Trial{Task: task, Method: m.ID, Set: []string{"task.reward=" + reward}})
+			})
+		}
+	}
+	for _, learner := range recordedLearners {
+		if reward == "dense" {
+			t.Rows = append(t.Rows, []string{"BenchMARL " + learner})
+			columns = append(columns, func(task string) (results.Group, error) {
+				rs, _ := export.BenchMARL(learner, task) // of most tasks there are none
+				return results.Group{Runs: rs}, nil
+			})
+		}
+	}
 	for _, name := range tasks {
 		task, err := plan.FindTask(name)
 		if err != nil {
 			return t, err
 		}
-		rows, err := finalColumn(runs, task.ID, reward)
+		chance, script, _, err := plan.Anchors(task.ID)
 		if err != nil {
 			return t, err
 		}
 		t.Header = append(t.Header, task.Name)
-		for i, row := range rows {
-			if i == len(t.Rows) {
-				t.Rows = append(t.Rows, row[:1:1])
+		cells := []string{number(chance), number(script)}
+		for _, runs := range columns {
+			g, err := runs(task.ID)
+			if err != nil {
+				return t, err
 			}
-			t.Rows[i] = append(t.Rows[i], row[1])
+			cell, err := finalScore(g, chance)
+			if err != nil {
+				return t, err
+			}
+			cells = append(cells, cell)
+		}
+		for i, cell := range cells {
+			t.Rows[i] = append(t.Rows[i], cell)
 		}
 	}
 	return t, nil
-}
-
-// finalColumn is a task's column of FinalScores, each cell behind the head of its row: play without learning, every method
-// that the paper's tables show and, beside runs on the dense reward, BenchMARL's.
-func finalColumn(runs *plan.Archive, task, reward string) (rows [][]string, err error) {
-	chance, script, _, err := plan.Anchors(task)
-	if err != nil {
-		return nil, err
-	}
-	rows = [][]string{{"random play", number(chance)}, {"script", number(script)}}
-	add := func(head string, g results.Group) error {
-		cell, err := finalScore(g, chance)
-		rows = append(rows, []string{head, cell})
-		return err
-	}
-	for _, m := range cermiclib.Methods() {
-		if !paper.InTables(m.ID) {
-			continue
-		}
-		g, err := runs.Runs(paper.Trial{Task: task, Method: m.ID, Set: []string{"task.reward=" + reward}})
-		if err == nil {
-			err = add(m.ID, g)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	for _, learner := range recordedLearners {
-		if rs, _ := export.BenchMARL(learner, task); reward == "dense" { // of most tasks there are none
-			if err := add("BenchMARL "+learner, results.Group{Runs: rs}); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return rows, nil
 }
 
 // finalScore is the last score of runs, marked where it may be that of chance.

@@ -34,49 +34,41 @@ func (g *Growth) Plot() (*plot.Plot, error) {
 	return viz.Curves(viz.Figure{Title: "what an agent step of training costs", X: g.Name, Y: "processor time, µs", High: high}, g.Series...)
 }
 
-// GrowthAxes are the sizes that MeasureGrowth varies, three values of each, the others as in the benchmark.
-var GrowthAxes = []struct {
-	Name, Key string
-	Sizes     []int
-	Memories  []string // of CERMIC
-	Set       []string // what else is changed; settings of the explorer count for CERMIC alone
+// growthAxes are the sizes that MeasureGrowth varies, three values of each, the others as in the benchmark.
+var growthAxes = []struct {
+	name, key string
+	sizes     []int
+	memories  []string // of CERMIC
 }{
-	{Name: "agents, 60 environments", Key: "n_agents", Sizes: []int{2, 4, 8}, Memories: []string{"mlp", "gru", "graph"}},
-	{Name: "environments, 4 agents", Key: "copies", Sizes: []int{20, 60, 180}, Memories: []string{"mlp"}},
+	{"agents, 60 environments", "n_agents", []int{2, 4, 8}, []string{"mlp", "gru", "graph"}},
+	{"environments, 4 agents", "copies", []int{20, 60, 180}, []string{"mlp"}},
 }
 
 // MeasureGrowth trains Balance at each size, with MAPPO and with MAPPO-CERMIC: three rollout batches of so many steps,
-// five passes over minibatches of a third, everything else as at the budget short. axis is the place in GrowthAxes;
-// report, which may be nil, gets each cost as it comes.
-func MeasureGrowth(ctx context.Context, axis, steps int, report func(string)) (*Growth, error) {
-	a := GrowthAxes[axis]
+// five passes over minibatches of a third, everything else as at the budget short. axis 0 varies the number of agents, 1
+// that of environments. set has further settings; those of the explorer count for CERMIC alone.
+func MeasureGrowth(ctx context.Context, axis, steps int, set []string) (*Growth, error) {
+	a := growthAxes[axis]
 	host := results.CollectHost("")
-	g := &Growth{Name: a.Name, Table: viz.Table{Title: "Processor time of an agent step, µs", Header: []string{a.Name},
+	g := &Growth{Name: a.name, Table: viz.Table{Title: "Processor time of an agent step, µs", Header: []string{a.name},
 		Notes: []string{fmt.Sprintf("The quickest of two iterations at each size; %d cores, %s.", host.Cores, host.CPU)}}}
-	for _, size := range a.Sizes {
+	for _, size := range a.sizes {
 		g.Table.Rows = append(g.Table.Rows, []string{fmt.Sprint(size)})
 	}
-	for _, memory := range append([]string{""}, a.Memories...) {
-		label := "mappo"
+	for _, memory := range append([]string{""}, a.memories...) {
+		line := viz.Line("mappo", nil, make([]float64, len(a.sizes)))
 		if memory != "" {
-			label = "mappo-cermic, " + memory
-		}
-		g.Table.Header = append(g.Table.Header, label)
-		var x, y []float64
-		for i, size := range a.Sizes {
-			cost, err := agentStep(ctx, memory, a.Key, size, steps, a.Set...)
-			if err != nil {
-				return nil, fmt.Errorf("%s, %s=%d: %w", label, a.Key, size, err)
-			}
-			x, y = append(x, float64(size)), append(y, cost)
-			g.Table.Rows[i] = append(g.Table.Rows[i], fmt.Sprintf("%.3g", cost))
-			if report != nil {
-				report(fmt.Sprintf("%s, %s=%d: %.3g µs", label, a.Key, size, cost))
-			}
-		}
-		line := viz.Line(label, x, y)
-		if memory != "" {
+			line.Label = "mappo-cermic, " + memory
 			line = line.WithMemory("mappo-cermic", memory)
+		}
+		g.Table.Header = append(g.Table.Header, line.Label)
+		for i, size := range a.sizes {
+			cost, err := agentStep(ctx, memory, a.key, size, steps, set)
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s=%d: %w", line.Label, a.key, size, err)
+			}
+			line.X, line.Y[0][i] = append(line.X, float64(size)), cost
+			g.Table.Rows[i] = append(g.Table.Rows[i], fmt.Sprintf("%.3g", cost))
 		}
 		g.Series = append(g.Series, line)
 	}
@@ -84,7 +76,7 @@ func MeasureGrowth(ctx context.Context, axis, steps int, report func(string)) (*
 }
 
 // agentStep measures one cost in microseconds.
-func agentStep(ctx context.Context, memory, key string, size, steps int, more ...string) (float64, error) {
+func agentStep(ctx context.Context, memory, key string, size, steps int, more []string) (float64, error) {
 	method, agents, copies := "mappo", 4, 60
 	if key == "n_agents" {
 		agents = size

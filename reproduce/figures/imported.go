@@ -19,34 +19,31 @@ import (
 // references, in none of our methods' colours.
 func Imported(files []string, task string) ([]viz.Series, error) {
 	var all []*results.Record
-	from := map[*results.Record]string{} // file
-	repeated := map[string]bool{}        // methods of which a seed occurs in two files
+	first := map[string]string{} // file of each method and seed
+	repeated := map[string]bool{}
 	for _, file := range files {
 		rs, err := importedRuns(file, task)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range rs {
-			from[r] = file
-			repeated[r.Method] = repeated[r.Method] || slices.ContainsFunc(all, func(o *results.Record) bool {
-				return o.Method == r.Method && o.Seed == r.Seed && from[o] != file
-			})
+			seed := fmt.Sprint(r.Method, r.Seed)
+			if from, known := first[seed]; known && from != file {
+				repeated[r.Method] = true
+			}
+			first[seed] = file
+			r.Task, r.Experiment = file, nil // the name alone identifies the experiment
 		}
 		all = append(all, rs...)
 	}
 	for _, r := range all {
-		suffix := ""
+		label := "imported " + r.Method
 		if repeated[r.Method] {
-			suffix = ", " + from[r]
+			label += ", " + r.Task
 		}
-		r.Task, r.Experiment = task, nil // the name alone identifies the experiment
-		r.Method = "imported " + r.Method + suffix
+		r.Method, r.Task = label, task
 	}
-	series := viz.Evals(results.Groups(all))
-	for i := range series {
-		series[i].Reference = true
-	}
-	return series, nil
+	return references(viz.Evals(results.Groups(all))), nil
 }
 
 // importedRuns are the runs of a task in one file. Other programs write a task's name in letters of another case.

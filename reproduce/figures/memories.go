@@ -17,8 +17,6 @@ import (
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // Memories are the complete runs of a learner without CERMIC and with it, on one task, whose settings differ in nothing
@@ -60,15 +58,11 @@ func Memories(st *results.Store, task, learner, budget string, changes ...string
 // onlyMemory reports whether two experiments, in their JSON form, differ in nothing but CERMIC's memory and the seed.
 func onlyMemory(a, b json.RawMessage) bool {
 	rest := func(text json.RawMessage) map[string]string {
-		values, err := conf.Values(text)
-		if err != nil {
-			return nil
-		}
+		values, _ := conf.Values(text)
 		maps.DeleteFunc(values, func(key, _ string) bool { return key == "seed" || strings.HasPrefix(key, "explore.memory") })
 		return values
 	}
-	x := rest(a)
-	return x != nil && maps.Equal(x, rest(b))
+	return maps.Equal(rest(a), rest(b))
 }
 
 // Comparison compares each group's runs with the first group's: the mean over seeds of the last evaluation, its difference and
@@ -82,41 +76,26 @@ func Comparison(gs []results.Group) (viz.Table, error) {
 	}
 	t.Title = gs[0].Runs[0].Task
 	r := rng.New(0, "plan/against")
-	var first [][]float64
-	for _, g := range gs {
+	var first []float64
+	for i, g := range gs {
 		score, scores, err := lastScore(g, r)
 		if err != nil {
 			return t, err
 		}
-		x := [][]float64{scores}
-		row := []string{g.Label, fmt.Sprint(len(g.Runs)), score, viz.Missing, viz.Missing, successes(g.Runs)}
-		if first == nil {
-			first = x
+		var successes []string
+		for _, run := range g.Runs {
+			successes = append(successes, percent(lastSuccess(run)))
+		}
+		row := []string{g.Label, fmt.Sprint(len(g.Runs)), score, viz.Missing, viz.Missing, strings.Join(successes, ", ")}
+		if i == 0 {
+			first = scores
 		} else {
-			row[3] = differenceCell(x[0], first[0], r)
-			row[4] = stats.BootstrapTwo(x, first, stats.Improvement, comparisonReps, r).String()
+			row[3] = differenceCell(scores, first, r)
+			row[4] = stats.BootstrapTwo([][]float64{scores}, [][]float64{first}, stats.Improvement, comparisonReps, r).String()
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t, nil
-}
-
-// successes are the shares of episodes of the last evaluation that succeeded, one a run.
-func successes(rs []*results.Record) string {
-	var out []string
-	for _, r := range rs {
-		out = append(out, percent(lastSuccess(r)))
-	}
-	return strings.Join(out, ", ")
-}
-
-// lastSuccess is the share of successful episodes in the last evaluation, NaN where a task defines no success.
-func lastSuccess(r *results.Record) float64 {
-	n := len(r.Evals)
-	if n == 0 || len(r.Evals[n-1].Success) == 0 {
-		return math.NaN()
-	}
-	return stat.Mean(r.Evals[n-1].Success, nil)
 }
 
 // differenceCell writes how much higher the mean of x is than that of y, with ° where that is not sure.
@@ -141,21 +120,25 @@ var diagnostics = []struct{ title, scalar string }{
 func Diagnostics(gs []results.Group) viz.Table {
 	t := viz.Table{Header: []string{""}, Notes: []string{"Means over the last tenth of training and over seeds. " +
 		"Active: the share of agent steps on which the loss is not zero. Corrections of h for L_UB are in units of √Σ_Ψ, the decoder's error and σ_ψ in units of s_{t+1}'s standard deviation. Detector above chance: its accuracy minus that of the constant answer. A dash: the memory has no such part."}}
+	var scalars []string
 	for _, v := range diagnostics {
-		t.Header = append(t.Header, v.title)
+		t.Header, scalars = append(t.Header, v.title), append(scalars, v.scalar)
 	}
 	for _, g := range gs {
-		row := []string{g.Label}
-		known := false
-		for _, v := range diagnostics {
-			value := paper.AtEnd(g, "cermic/"+v.scalar)
-			row, known = append(row, number(value)), known || !math.IsNaN(value)
-		}
-		if known {
+		row := append([]string{g.Label}, atEnd(g, scalars...)...)
+		if slices.ContainsFunc(row[1:], func(cell string) bool { return cell != viz.Missing }) {
 			t.Rows = append(t.Rows, row)
 		}
 	}
 	return t
+}
+
+// atEnd are scalars of CERMIC's module at the end of training.
+func atEnd(g results.Group, scalars ...string) (cells []string) {
+	for _, scalar := range scalars {
+		cells = append(cells, number(paper.AtEnd(g, "cermic/"+scalar)))
+	}
+	return cells
 }
 
 // Mechanisms says for each group of runs with CERMIC whether its memory and its calibration did anything at the end of
@@ -170,10 +153,7 @@ func Mechanisms(gs []results.Group) viz.Table {
 		if math.IsNaN(paper.AtEnd(g, "cermic/calib_std")) {
 			continue
 		}
-		row := []string{g.Runs[0].Task, g.Label}
-		for _, scalar := range []string{"context_before", "context_labels", "detector_gain", "gamma_lo", "gamma_hi", "calib_std"} {
-			row = append(row, number(paper.AtEnd(g, "cermic/"+scalar)))
-		}
+		row := append([]string{g.Runs[0].Task, g.Label}, atEnd(g, "context_before", "context_labels", "detector_gain", "gamma_lo", "gamma_hi", "calib_std")...)
 		t.Rows = append(t.Rows, append(row, map[bool]string{true: "no", false: "yes"}[paper.Idle(g)]))
 	}
 	return t

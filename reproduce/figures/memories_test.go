@@ -42,6 +42,7 @@ func TestMemoriesAreNamedAfterThemselvesAndTheirStart(t *testing.T) {
 	ask("mappo-cermic", 1, "explore.alpha=0.5")
 	ask("mappo-cermic", 2, "explore.memory=mlp")
 	ask("mappo-cermic", 1, "explore.memory=gru")
+	ask("mappo-cermic", 1, "explore.memory=gru", "explore.memory.gru_layers=3") // another line
 	ask("mappo-cermic", 1, "explore.memory=gru", "explore.memory.pretrain=full", "explore.memory.pretrained=0123456789abcdef")
 	gs, err := Memories(libtest.Committed(t, rs...), "navigation", "mappo", "short")
 	if err != nil {
@@ -51,7 +52,7 @@ func TestMemoriesAreNamedAfterThemselvesAndTheirStart(t *testing.T) {
 	for _, g := range gs {
 		labels = append(labels, fmt.Sprint(g.Label, " ", len(g.Runs)))
 	}
-	if want := []string{"mappo 3", "gru 1", "gru, pre-trained: full 1", "mlp 2"}; !slices.Equal(labels, want) {
+	if want := []string{"mappo 3", "gru explore.memory.gru_layers=2 1", "gru explore.memory.gru_layers=3 1", "gru, pre-trained: full 1", "mlp 2"}; !slices.Equal(labels, want) {
 		t.Errorf("the runs are of %q, want %q", labels, want)
 	}
 }
@@ -104,18 +105,5 @@ func TestMechanismsSayWhatIsActive(t *testing.T) {
 	want := []string{"vmas/flocking", "graph", "0.5", "–", "–", "–", "–", "0.1", "yes"}
 	if len(got) != 3 || !slices.Equal(got[0], want) || got[1][8] != "no" || got[2][8] != "no" {
 		t.Errorf("got %q, want %q first, and two that are not active", got, want)
-	}
-}
-
-// Settings of the memory that are not its kind nor its start were one line once.
-func TestMemoriesOfOtherSizesAreOtherLines(t *testing.T) {
-	ask := func(seed uint64, set ...string) *results.Record {
-		return recorded(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: set, Seed: seed})
-	}
-	st := libtest.Committed(t, ask(1, "explore.memory=gru"), ask(2, "explore.memory=gru"), ask(1, "explore.memory=gru", "explore.memory.gru_layers=3"),
-		recorded(t, plan.Request{Task: "navigation", Method: "mappo", Budget: "short", Seed: 1}))
-	gs, err := Memories(st, "navigation", "mappo", "short")
-	if err != nil || len(gs) != 3 || gs[0].Label != "mappo" || len(gs[1].Runs) != 2 || !strings.HasPrefix(gs[2].Label, "gru explore.memory.gru_layers=3") {
-		t.Errorf("got %v, %v", libtest.Lines(gs), err)
 	}
 }

@@ -31,35 +31,34 @@ type Noise struct {
 }
 
 // arms are the methods on a task without, and then with, the noise region.
-func (n Noise) arms(task string) (out [2]arms) {
-	for i, region := range [][]string{nil, n.Region} {
-		out[i] = arms{task: task, budget: n.Budget, seeds: n.Seeds}
+func (n Noise) arms(task string) arms {
+	a := arms{task: task, budget: n.Budget, seeds: n.Seeds}
+	for _, region := range [][]string{nil, n.Region} {
 		for _, method := range n.Methods {
 			own := n.Set
 			if m, err := plan.FindMethod(method); err != nil || m.Explore.Kind() != (cermic.Config{}).Kind() {
 				own = nil
 			}
-			out[i].add(method, method, slices.Concat(region, own)...)
+			a.add(method, method, slices.Concat(region, own)...)
 		}
 	}
-	return out
+	return a
 }
 
 // Experiments lists the study's experiments, each once.
 func (n Noise) Experiments() ([]experiment.Config, error) {
 	var all []arms
 	for _, task := range n.Tasks {
-		pair := n.arms(task)
-		all = append(all, pair[:]...)
+		all = append(all, n.arms(task))
 	}
 	return experiments(all...)
 }
 
 // runs are the complete runs of each method on a task without, and with, the noise region.
 func (n Noise) runs(st *results.Store, task string) (without, with []results.Group, err error) {
-	pair := n.arms(task)
-	all, err := complete(st, slices.Concat(pair[0].list, pair[1].list))
-	if err = cmp.Or(pair[0].err, pair[1].err, err); err != nil {
+	a := n.arms(task)
+	all, err := complete(st, a.list)
+	if err = cmp.Or(a.err, err); err != nil {
 		return nil, nil, err
 	}
 	return all[:len(n.Methods)], all[len(n.Methods):], nil

@@ -41,45 +41,35 @@ func NewPretrainingAxis(st *results.Store, tasks []string, method, budget string
 		return nil, fmt.Errorf("%d seeds, want at least 1", seeds)
 	}
 	set = append([]string{"explore.memory=" + memory.DefaultGraph().Kind()}, set...)
+	ofTask := slices.DeleteFunc(slices.Clone(set), func(s string) bool { return !strings.HasPrefix(s, "task.") })
 	for _, task := range tasks {
-		if err := a.add(st, task, method, budget, seeds, set); err != nil {
+		t := pretrainedTask{arms: arms{task: task, budget: budget, seeds: seeds}}
+		t.add("mappo", "mappo", ofTask...)
+		t.add("from scratch", method, set...)
+		if t.err != nil {
+			return nil, t.err
+		}
+		var err error
+		if t.pre, err = plan.PretrainingOf(t.list[1].Experiments[0], budget); err != nil {
 			return nil, err
 		}
-	}
-	return a, nil
-}
-
-// add lists the experiments on one task.
-func (a *PretrainingAxis) add(st *results.Store, task, method, budget string, seeds int, set []string) error {
-	t := pretrainedTask{arms: arms{task: task, budget: budget, seeds: seeds}}
-	ofTask := slices.DeleteFunc(slices.Clone(set), func(s string) bool { return !strings.HasPrefix(s, "task.") })
-	t.arms.add("mappo", "mappo", ofTask...)
-	t.arms.add("from scratch", method, set...)
-	if t.err != nil {
-		return t.err
-	}
-	var err error
-	if t.pre, err = plan.PretrainingOf(t.list[1].Experiments[0], budget); err != nil {
-		return err
-	}
-	made, err := t.pre.Find(st)
-	switch {
-	case err == nil:
-		if missing, err := t.addPretrained(st, made, method, set); err != nil {
-			return err
-		} else if missing {
+		missing := true
+		made, err := t.pre.Find(st)
+		if err == nil {
+			missing, err = t.addPretrained(st, made, method, set)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if missing {
 			a.Missing = append(a.Missing, t.pre)
 		}
-	case errors.Is(err, fs.ErrNotExist):
-		a.Missing = append(a.Missing, t.pre)
-	default:
-		return err
+		for _, arm := range slices.Backward(t.list[1:]) { // all but MAPPO, which is only there for comparison
+			a.Experiments = append(a.Experiments, arm.Experiments...)
+		}
+		a.tasks = append(a.tasks, t)
 	}
-	for _, arm := range slices.Backward(t.list[1:]) { // all but MAPPO, which is only there for comparison
-		a.Experiments = append(a.Experiments, arm.Experiments...)
-	}
-	a.tasks = append(a.tasks, t)
-	return nil
+	return a, nil
 }
 
 // addPretrained adds the arms that start from known weights. missing reports that the weights are elsewhere, and not all
@@ -90,7 +80,7 @@ func (t *pretrainedTask) addPretrained(st *results.Store, made *experiment.Pretr
 		starts = starts[1:]
 	}
 	for _, start := range starts {
-		t.arms.add("pre-trained: "+start, method,
+		t.add("pre-trained: "+start, method,
 			slices.Concat(set, []string{"explore.memory.pretrained=" + made.Weights, "explore.memory.pretrain=" + start})...)
 	}
 	if t.err != nil {

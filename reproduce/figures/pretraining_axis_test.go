@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"cmp"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/memory"
@@ -77,60 +77,43 @@ func known(t *testing.T, st *results.Store, p experiment.Pretraining, weights st
 	}
 }
 
+// Memories without a detector start with all or nothing.
 func TestExperimentsWithPretrainedWeightsComeFirst(t *testing.T) {
-	st := libtest.Store(t)
-	axis, err := NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "smoke", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	known(t, st, axis.Missing[0], "0123456789abcdef")
-	if axis, err = NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "smoke", 1); err != nil {
-		t.Fatal(err)
-	}
-	var starts []string
-	for _, e := range axis.Experiments {
-		g := e.Explore.(cermic.Config).Memory.(memory.DynamicGraph)
-		starts = append(starts, g.Pretrain+" "+g.Weights)
-	}
-	if want := []string{"full 0123456789abcdef", "detector 0123456789abcdef", "none "}; !slices.Equal(starts, want) || len(axis.Missing) != 0 {
-		t.Errorf("memories start with %q, want %q", starts, want)
-	}
-	if table, err := axis.Quality(); err != nil || slices.Contains(table.Rows[0], "NaN") || table.Rows[0][4] != "50.0 %" {
-		t.Errorf("the table says %q, %v", table.Rows, err)
-	}
-	panels, err := axis.Curves(st)
-	if err != nil || len(panels.Rows) != 1 {
-		t.Errorf("%d rows of panels without any run: %v", len(panels.Rows), err)
-	}
-}
-
-func TestMemoriesWithoutDetectorStartWithAllOrNothing(t *testing.T) {
-	for _, kind := range []string{"mlp", "gru"} {
+	for kind, want := range map[string][]string{
+		"graph": {"full", "detector", "none"}, "mlp": {"full", "none"}, "gru": {"full", "none"},
+	} {
 		st := libtest.Store(t)
-		set := []string{"explore.memory=" + kind}
-		axis, err := NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "smoke", 1, set...)
-		if err != nil || len(axis.Missing) != 1 || axis.Missing[0].Memory.Kind() != kind {
-			t.Fatalf("%s: %+v, %v", kind, axis, err)
+		axis := func() *PretrainingAxis {
+			a, err := NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "smoke", 1, "explore.memory="+kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
 		}
-		known(t, st, axis.Missing[0], "0123456789abcdef")
-		if axis, err = NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "smoke", 1, set...); err != nil {
-			t.Fatal(err)
+		missing := axis().Missing
+		if len(missing) != 1 || missing[0].Memory.Kind() != kind {
+			t.Fatalf("%s: %+v is missing", kind, missing)
 		}
-		if label := axis.Experiments[0].Label(); len(axis.Experiments) != 2 || !strings.Contains(label, "pretrain=full") {
-			t.Errorf("%s: %d experiments, the first is %s; want full and none", kind, len(axis.Experiments), label)
+		known(t, st, missing[0], "0123456789abcdef")
+		after := axis()
+		var starts []string
+		for _, e := range after.Experiments {
+			start, _ := conf.Get(e, "explore.memory.pretrain") // which only the graph has without weights
+			start = cmp.Or(start, "none")
+			if weights, _ := conf.Get(e, "explore.memory.pretrained"); (weights == "0123456789abcdef") != (start != "none") {
+				t.Errorf("%s: %s starts with the weights %q", kind, start, weights)
+			}
+			starts = append(starts, start)
 		}
-	}
-}
-
-func TestALabelNamesAnExperimentWithPretrainedWeights(t *testing.T) {
-	set := []string{"explore.memory=graph", "explore.memory.pretrained=0123456789abcdef", "explore.memory.pretrain=full"}
-	e, err := plan.New(plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Seed: 1, Set: set})
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := plan.New(plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Seed: 1, Set: strings.Fields(e.Label())[1:]})
-	if err != nil || again.Label() != e.Label() || again.Explore.(cermic.Config).Memory != e.Explore.(cermic.Config).Memory {
-		t.Errorf("%q makes %q with memory %+v, %v", e.Label(), again.Label(), again.Explore, err)
+		if !slices.Equal(starts, want) || len(after.Missing) != 0 {
+			t.Errorf("%s: memories start with %q, want %q", kind, starts, want)
+		}
+		if table, err := after.Quality(); err != nil || slices.Contains(table.Rows[0], "NaN") || table.Rows[0][4] != "50.0 %" {
+			t.Errorf("%s: the table says %q, %v", kind, table.Rows, err)
+		}
+		if panels, err := after.Curves(st); err != nil || len(panels.Rows) != 1 {
+			t.Errorf("%s: %d rows of panels without any run: %v", kind, len(panels.Rows), err)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"cermic/cermiclib/experiment"
@@ -30,19 +31,15 @@ func PretrainingReport(st *results.Store, kind string) (viz.Table, error) {
 		if err != nil {
 			return viz.Table{}, err
 		}
-		found := false
-		for _, p.Frames = range ReportFrames {
-			if _, err := p.Find(st); err == nil {
-				found = true
-				break
-			} else if !errors.Is(err, fs.ErrNotExist) {
-				return viz.Table{}, err
-			}
-		}
-		if found {
-			done = append(done, p)
-		} else {
+		known := slices.IndexFunc(ReportFrames, func(frames int) bool {
+			p.Frames = frames
+			_, err := p.Find(st)
+			return !errors.Is(err, fs.ErrNotExist) // the table names another error
+		})
+		if known < 0 {
 			open = append(open, task.ID)
+		} else {
+			done = append(done, p)
 		}
 	}
 	t, err := TabulatePretraining(st, done)
@@ -64,14 +61,14 @@ func TabulatePretraining(st *results.Store, list []experiment.Pretraining) (viz.
 	for _, p := range list {
 		row := []string{p.Task.Kind(), p.Memory.Kind(), thousands(p.Frames), viz.Missing, viz.Missing, viz.Missing, viz.Missing, viz.Missing}
 		made, err := p.Find(st)
-		switch {
-		case err == nil:
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return t, err
+		}
+		if err == nil {
 			copy(row[3:], []string{made.Weights, fmt.Sprintf("%.1f %%", 100*made.Present), number(made.AUC), number(made.RMSE), number(made.Spread)})
 			if made.Blind() {
 				blind = append(blind, p.Task.Kind())
 			}
-		case !errors.Is(err, fs.ErrNotExist):
-			return t, err
 		}
 		t.Rows = append(t.Rows, row)
 	}

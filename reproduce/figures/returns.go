@@ -34,9 +34,7 @@ type taskRuns struct {
 }
 
 // early reports whether a run has separate scores of its episodes' first steps, as on Melting Pot.
-func (t taskRuns) early() bool {
-	return slices.ContainsFunc(viz.Early(t.groups), func(s viz.Series) bool { return len(s.X) > 0 })
-}
+func (t taskRuns) early() bool { return len(viz.Early(t.groups)) > 0 }
 
 // returnsOf draws a row a task: greedy evaluations and, beside them, the return of training, which is written down
 // after every rollout batch and shows how fast each rises. Where any run notes the score of an episode's first steps,
@@ -70,10 +68,8 @@ func (t taskRuns) row(early bool) ([]*plot.Plot, error) {
 		if err != nil {
 			return nil, err
 		}
-		figures[0].about = "whole episode"
-		figures = slices.Insert(figures, 1, figures[0])
-		figures[1].about, figures[1].series = fmt.Sprintf("first %d steps", steps), viz.Early(t.groups)
-		figures[2].about = "while training"
+		figures[0].about, figures[1].about = "whole episode", "while training"
+		figures = slices.Insert(figures, 1, returnFigure{fmt.Sprintf("first %d steps", steps), viz.Early(t.groups)})
 	}
 	return each(figures, func(f returnFigure) (*plot.Plot, error) {
 		figure := viz.Figure{Title: t.task.Name + ": " + f.about, X: "frames", Y: plan.Score(t.task)}
@@ -84,14 +80,13 @@ func (t taskRuns) row(early bool) ([]*plot.Plot, error) {
 	})
 }
 
-// Returns draws groups of runs of one task: greedy evaluations and, beside them, the return of training. Series of
-// others, such as BenchMARL's, stand among the evaluations.
-func Returns(task string, gs []results.Group, others ...viz.Series) (viz.Panels, error) {
+// Returns draws groups of runs of one task: greedy evaluations and, beside them, the return of training.
+func Returns(task string, gs []results.Group) (viz.Panels, error) {
 	t, err := plan.FindTask(task)
 	if err != nil {
 		return viz.Panels{}, err
 	}
-	return returnsOf(taskRuns{t, gs, others})
+	return returnsOf(taskRuns{task: t, groups: gs})
 }
 
 // rows are panels with the names of so many lines at their ends.
@@ -194,15 +189,9 @@ func Context(e experiment.Config) ([]viz.Series, error) {
 	if err != nil {
 		return nil, err
 	}
-	end := float64(e.Budget.Frames)
-	level := func(label string, score float64) viz.Series {
-		s := viz.Line(label, []float64{0, end}, []float64{score, score})
-		s.Reference = true
-		return s
-	}
-	out := []viz.Series{level("random play", chance)}
+	out := []viz.Series{level("random play", chance, e.Budget.Frames)}
 	if !math.IsNaN(script) {
-		out = append(out, level("script", script))
+		out = append(out, level("script", script, e.Budget.Frames))
 	}
 	if e.Task.Shared().Reward != envs.Dense {
 		return out, nil
@@ -212,10 +201,7 @@ func Context(e experiment.Config) ([]viz.Series, error) {
 		learner = "qmix"
 	}
 	for _, s := range Recorded(task, learner) {
-		n := 0
-		for n < len(s.X) && s.X[n] <= end {
-			n++
-		}
+		n, _ := slices.BinarySearch(s.X, float64(e.Budget.Frames)+0.5) // frames are whole numbers
 		s.X = s.X[:n]
 		for i := range s.Y {
 			s.Y[i] = s.Y[i][:n]
@@ -223,6 +209,13 @@ func Context(e experiment.Config) ([]viz.Series, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// level is a horizontal line, drawn as a reference.
+func level(label string, score float64, frames int) viz.Series {
+	s := viz.Line(label, []float64{0, float64(frames)}, []float64{score, score})
+	s.Reference = true
+	return s
 }
 
 // Rewards draws the evaluations of a task's complete runs at a budget, of methods with their default settings, after

@@ -11,7 +11,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
@@ -24,9 +23,9 @@ import (
 
 // World is a task of the noise study, with the frames and seeds that it is trained for.
 type World struct {
-	Task   string // with its settings behind it: "explore/rooms task.tv=screen"
-	Frames int    // 0: the budget's
-	Seeds  []uint64
+	Task   string   // with its settings behind it: "explore/rooms task.tv=screen"
+	Frames int      // 0: the budget's
+	Seeds  int      // from firstSeed on
 	Arms   []string // of RobustnessArms; nil for all
 }
 
@@ -50,34 +49,23 @@ const ucb = "mappo-cermic-ucb explore.memory=mlp"
 
 // DefaultRobustness is the whole study.
 func DefaultRobustness() Robustness {
-	ten, five := seeds(21, 30), seeds(21, 25)
-	few := []string{"α = .2", "α = 0", "never trained", "mappo-rff", "mace", "mappo"}
-	n := Robustness{Budget: "explore", known: map[string][]plan.Arm{}, Worlds: []World{
-		{"explore/lock task.tv=screen", 300_000, ten, nil}, {"explore/lock", 300_000, ten, nil},
-		{"explore/rooms task.tv=screen", 0, ten, nil},
-	}}
-	for _, task := range []string{"lock", "rooms", "pass", "secret"} {
-		for _, tv := range []string{"", " task.tv=screen", " task.tv=peer"} {
-			name := "explore/" + task + tv
-			if !slices.ContainsFunc(n.Worlds, func(w World) bool { return w.Task == name }) {
-				frames := 0
-				if task == "lock" {
-					frames = 300_000
-				}
-				n.Worlds = append(n.Worlds, World{name, frames, five, few})
-			}
+	n := Robustness{Budget: "explore", known: map[string][]plan.Arm{}}
+	for _, task := range []string{"lock task.tv=screen", "lock", "rooms task.tv=screen", "lock task.tv=peer", "rooms", "rooms task.tv=peer",
+		"pass", "pass task.tv=screen", "pass task.tv=peer", "secret", "secret task.tv=screen", "secret task.tv=peer"} {
+		w := World{Task: "explore/" + task, Seeds: 5, Arms: []string{"α = .2", "α = 0", "never trained", "mappo-rff", "mace", "mappo"}}
+		if len(n.Worlds) < 3 {
+			w.Seeds, w.Arms = 10, nil
 		}
+		if strings.HasPrefix(task, "lock") {
+			w.Frames = 300_000
+		}
+		n.Worlds = append(n.Worlds, w)
 	}
 	return n
 }
 
-// seeds lists the numbers from first to last.
-func seeds(first, last uint64) (out []uint64) {
-	for s := first; s <= last; s++ {
-		out = append(out, s)
-	}
-	return out
-}
+// firstSeed is the first of the seeds that the plan names.
+const firstSeed = 21
 
 // solvedFrom is the share of episodes of the last evaluation from which on a run succeeds.
 const solvedFrom = 0.5
@@ -102,7 +90,8 @@ func (n Robustness) arms(w World) (out []plan.Arm, err error) {
 			return nil, err
 		}
 		arm := plan.Arm{Label: named[0]}
-		for _, e.Seed = range w.Seeds {
+		for seed := range w.Seeds {
+			e.Seed = uint64(firstSeed + seed)
 			arm.Experiments = append(arm.Experiments, e)
 		}
 		out = append(out, arm)
@@ -164,11 +153,10 @@ func waited(r *results.Record) stats.Waiting {
 
 // coverage is the share of the task's cells that a run has visited, NaN if it did not note it.
 func coverage(r *results.Record) float64 {
-	points := r.Scalars["coverage"]
-	if len(points) == 0 {
-		return math.NaN()
+	if points := r.Scalars["coverage"]; len(points) > 0 {
+		return points[len(points)-1].Value
 	}
-	return points[len(points)-1].Value
+	return math.NaN()
 }
 
 // Table shows, for each world, how many runs of each arm succeed, the coverage of each seed, and the frames to success.
@@ -176,41 +164,38 @@ func (n Robustness) Table(st *results.Store, world int) (viz.Table, error) {
 	w := n.Worlds[world]
 	t := viz.Table{Title: worldLabel(w.Task), Header: []string{"arm", "runs that succeed", "exact 95 % interval", "coverage by seed", "frames to success, by seed"},
 		Notes: []string{fmt.Sprintf("Seeds %d to %d, budget %s. A run succeeds if at least half of the episodes of its last evaluation do. "+
-			"Coverage: share of the task's cells that training has visited. A dash: the run never succeeds.", w.Seeds[0], w.Seeds[len(w.Seeds)-1], n.Budget)}}
+			"Coverage: share of the task's cells that training has visited. A dash: the run never succeeds.", firstSeed, firstSeed+w.Seeds-1, n.Budget)}}
 	groups, err := n.groups(st, w)
-	if err != nil {
-		return t, err
-	}
 	for _, g := range groups {
-		line := []string{g.Label, viz.Missing, viz.Missing, viz.Missing, viz.Missing}
-		if len(g.Runs) > 0 {
-			k, i := succeeded(g), stats.Exact(succeeded(g), len(g.Runs))
-			line[1], line[2] = fmt.Sprintf("%d of %d", k, len(g.Runs)), fmt.Sprintf("%.2f to %.2f", i.Low, i.High)
-			var covered, frames []string
-			for _, c := range valuesOf(g, coverage) {
-				covered = append(covered, strings.TrimPrefix(fmt.Sprintf("%.2f", c), "0"))
-			}
-			for _, r := range g.Runs {
-				if at := waited(r); at.Event {
-					frames = append(frames, fmt.Sprintf("%.0fk", at.Time/1000))
-				} else {
-					frames = append(frames, viz.Missing)
-				}
-			}
-			line[3], line[4] = strings.Join(covered, ", "), strings.Join(frames, ", ")
+		if len(g.Runs) == 0 {
+			t.Rows = append(t.Rows, []string{g.Label, viz.Missing, viz.Missing, viz.Missing, viz.Missing})
+			continue
 		}
-		t.Rows = append(t.Rows, line)
+		var covered, frames []string
+		for _, c := range valuesOf(g, coverage) {
+			covered = append(covered, strings.TrimPrefix(fmt.Sprintf("%.2f", c), "0"))
+		}
+		for _, at := range waits(g) {
+			text := viz.Missing
+			if at.Event {
+				text = fmt.Sprintf("%.0fk", at.Time/1000)
+			}
+			frames = append(frames, text)
+		}
+		k := succeeded(g)
+		i := stats.Exact(k, len(g.Runs))
+		t.Rows = append(t.Rows, []string{g.Label, fmt.Sprintf("%d of %d", k, len(g.Runs)), fmt.Sprintf("%.2f to %.2f", i.Low, i.High),
+			strings.Join(covered, ", "), strings.Join(frames, ", ")})
 	}
-	return t, nil
+	return t, err
 }
 
 // Summary counts the runs of each arm that succeed, a column a world.
 func (n Robustness) Summary(st *results.Store) (viz.Table, error) {
 	t := viz.Table{Title: "Runs that succeed", Header: []string{"arm"}, Notes: []string{
 		"Runs that succeed of those that are complete. Seeds 21 to 30 in the first three columns, 21 to 25 in the others."}}
-	rows := make([][]string, len(RobustnessArms))
-	for i, a := range RobustnessArms {
-		rows[i] = []string{a[0]}
+	for _, a := range RobustnessArms {
+		t.Rows = append(t.Rows, []string{a[0]})
 	}
 	for _, w := range n.Worlds {
 		t.Header = append(t.Header, worldLabel(w.Task))
@@ -223,10 +208,9 @@ func (n Robustness) Summary(st *results.Store) (viz.Table, error) {
 			if g := armOf(groups, a[0]); len(g.Runs) > 0 {
 				cell = fmt.Sprintf("%d/%d", succeeded(g), len(g.Runs))
 			}
-			rows[i] = append(rows[i], cell)
+			t.Rows[i] = append(t.Rows[i], cell)
 		}
 	}
-	t.Rows = rows
 	return t, nil
 }
 
@@ -255,9 +239,9 @@ func (n Robustness) Verdict(st *results.Store) (viz.Box, error) {
 	controls := []string{"α = 0", "never trained"}
 	for _, name := range controls {
 		other := armOf(groups, name)
-		if min(len(trained.Runs), len(other.Runs)) < len(n.Worlds[0].Seeds) {
+		if min(len(trained.Runs), len(other.Runs)) < n.Worlds[0].Seeds {
 			box.Lines = append(box.Lines, fmt.Sprintf("%d of %d runs of α = .2 and %d of %s are complete.",
-				len(trained.Runs), len(n.Worlds[0].Seeds), len(other.Runs), name))
+				len(trained.Runs), n.Worlds[0].Seeds, len(other.Runs), name))
 			return box, nil
 		}
 		p = append(p, stats.Fisher(succeeded(trained), len(trained.Runs), succeeded(other), len(other.Runs)))
@@ -273,7 +257,7 @@ func (n Robustness) Verdict(st *results.Store) (viz.Box, error) {
 		box.Mark, box.Head = viz.Good, string(paper.Supported)
 	}
 	for _, name := range []string{"without L_exploit", "α = 1"} {
-		if other := armOf(groups, name); len(other.Runs) == len(n.Worlds[0].Seeds) {
+		if other := armOf(groups, name); len(other.Runs) == n.Worlds[0].Seeds {
 			box.Lines = append(box.Lines, fmt.Sprintf("Frames to success, α = .2 beside %s: log-rank p = %.2g.", name,
 				stats.LogRank(waits(trained), waits(other))))
 		}
@@ -351,11 +335,11 @@ func (n Robustness) curves(st *results.Store, w World, scalar, title, y string, 
 			series[k].X, series[k].Y = lines[i].X, lines[i].Y
 		}
 	}
-	high := 0.0
+	f := viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true}
 	if scalar != "cermic/kl" {
-		high = 1
+		f.High = 1
 	}
-	return viz.Curves(viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true, High: high}, series...)
+	return viz.Curves(f, series...)
 }
 
 // panels arranges plots, with one legend of all arms, or of some of them.
@@ -365,11 +349,6 @@ func (n Robustness) panels(plots []*plot.Plot, some []string) viz.Panels {
 		labels = append(labels, arm[0])
 	}
 	p := viz.NewPanels(2, plots...)
-	for k, style := range viz.Styles(labels...) {
-		if some == nil || slices.Contains(some, labels[k]) {
-			p.Legend = append(p.Legend, style)
-		}
-	}
-	p.Height = 2.3 * vg.Inch
+	p.Legend = slices.DeleteFunc(viz.Styles(labels...), func(s viz.Style) bool { return some != nil && !slices.Contains(some, s.Name) })
 	return p
 }

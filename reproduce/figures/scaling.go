@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strings"
 	"time"
 
 	"cermic/cermiclib"
@@ -67,9 +68,8 @@ func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 
 // overviewRow is one table at one budget.
 func overviewRow(table, budget string, costs []plan.Cost, where []machine) []string {
-	var runs, done, frames int
+	var runs, done, frames, rated int
 	var left, longest time.Duration
-	rated := 0
 	for _, c := range costs {
 		runs, done, frames, left = runs+c.Runs, done+c.Done, frames+c.Frames, left+c.Takes(c.Frames)
 		if c.FPS > 0 || c.Frames == 0 {
@@ -79,25 +79,20 @@ func overviewRow(table, budget string, costs []plan.Cost, where []machine) []str
 	}
 	row := []string{table, budget, fmt.Sprint(runs), fmt.Sprint(done), viz.Short(float64(frames)), fmt.Sprintf("%d of %d", rated, len(costs))}
 	for _, m := range where {
-		row = append(row, hours(left, longest, m, rated < len(costs)))
+		hours := left.Hours()
+		if m.runs > 1 {
+			hours = max(hours/m.runs, min(hours, longest.Hours()))
+		}
+		switch text := duration(hours); {
+		case rated == len(costs):
+			row = append(row, text)
+		case left == 0:
+			row = append(row, viz.Missing)
+		default:
+			row = append(row, "≥ "+text)
+		}
 	}
 	return row
-}
-
-// hours is the time of so much training on a machine.
-func hours(left, longest time.Duration, m machine, unknown bool) string {
-	if unknown && left == 0 {
-		return viz.Missing
-	}
-	t := left.Hours()
-	if m.runs > 1 {
-		t = max(t/m.runs, min(t, longest.Hours()))
-	}
-	text := duration(t)
-	if unknown {
-		text = "≥ " + text
-	}
-	return text
 }
 
 // duration writes hours with up to three digits in the unit that reads best: 0.8 s, 21 min, 6.3 h, 18,400 h.
@@ -111,9 +106,5 @@ func duration(hours float64) string {
 		return fmt.Sprintf("%.3g h", hours)
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(hours))-2)
-	digits := fmt.Sprintf("%.0f", math.Round(hours/unit)*unit)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits + " h"
+	return strings.ReplaceAll(thousands(int(math.Round(hours/unit)*unit)), " ", ",") + " h"
 }

@@ -5,33 +5,144 @@ package figures
 import (
 	"errors"
 	"fmt"
+	"math"
+	"path"
 	"slices"
+	"strings"
+	"sync"
 
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs/rng"
+	"cermic/envs/scripted"
 	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
-// sweep is the runs of several methods on one task, for each value of one setting.
-type sweep struct {
-	arms    // [method × values]
-	methods []string
-	values  []int
+// Sweep compares methods at several values of a setting, on one task or more, beside play without learning.
+type Sweep struct {
+	Experiments []experiment.Config
+
+	methods  []string
+	setting  string    // what the values are: "number of agents"
+	measures []measure // panels beside each other; tables are of the first
+	tasks    []sweptTask
+	policies []scripted.Policy // that play without learning
+	baseline func() ([][][]float64, error)
 }
 
-// newSweep lists the experiments of methods, at least one; settings returns the settings of a value; changes, each "key=value"
-// as for -set, are of methods with CERMIC, as in the paper's tables.
-func newSweep(a arms, methods []string, values []int, changes []string, settings func(value int) []string) (sweep, error) {
-	if len(methods) == 0 {
-		return sweep{}, errors.New("a figure is of one method or more: name them, for example mappo, with which the others are compared")
-	}
-	s := sweep{a, methods, values}
-	for _, method := range methods {
-		for _, v := range values {
-			s.add(method, method, slices.Concat(settings(v), ofCERMIC(method, changes))...)
+// measure is a number of each run.
+type measure struct {
+	name   string
+	of     func(r *results.Record, value int) float64 // NaN: the run has none
+	played func(p *scripted.Episodes, value int) float64
+}
+
+// sweptTask is one task with its values.
+type sweptTask struct {
+	id     string
+	points []point
+}
+
+// point is one value of the setting.
+type point struct {
+	label  string
+	value  int
+	set    []string
+	arms   []plan.Arm      // one a method
+	groups []results.Group // runs that are known already, in the place of those of arms
+}
+
+// baselineEpisodes is the number of episodes of each fixed policy at each point.
+const baselineEpisodes = 240
+
+// TeamsOf lists the experiments of methods, at least one, on a task with each of the given numbers of agents: the
+// contribution of each agent is the score of an episode divided by their number. changes, each "key=value" as for -set,
+// are of methods with CERMIC, as in the paper's tables.
+func TeamsOf(task string, methods []string, budget string, seeds int, sizes []int, changes ...string) (*Sweep, error) {
+	share := measure{"score ÷ number of agents",
+		func(r *results.Record, agents int) float64 { return r.Score() / float64(agents) },
+		func(p *scripted.Episodes, agents int) float64 { return stat.Mean(p.Dense, nil) / float64(agents) }}
+	s := &Sweep{methods: methods, setting: "number of agents", measures: []measure{share}, policies: []scripted.Policy{scripted.Random, scripted.Script}}
+	return s.over([]string{task}, budget, seeds, changes, points(sizes, func(n int) []string { return []string{fmt.Sprintf("task.n_agents=%d", n)} }))
+}
+
+// ThresholdsOf lists the experiments of tasks and methods, at least one of each, with the sparse reward in each of the
+// given numbers of parts; changes are as for TeamsOf.
+func ThresholdsOf(tasks, methods []string, budget string, seeds int, parts []int, changes ...string) (*Sweep, error) {
+	earned := measure{"sparse return", func(r *results.Record, _ int) float64 { return stat.Mean(last(r).Sparse, nil) },
+		func(p *scripted.Episodes, _ int) float64 { return stat.Mean(p.Sparse, nil) }}
+	s := &Sweep{methods: methods, setting: partialRewards, measures: []measure{earned}, policies: []scripted.Policy{scripted.Random}}
+	return s.over(tasks, budget, seeds, changes, points(parts, partsOf))
+}
+
+// DensityAxis lists the experiments of a method with the sparse reward in each of the given numbers of partial rewards,
+// then those with the dense reward: last scores, and shares of episodes that meet the sparse goal. changes are as for
+// TeamsOf.
+func DensityAxis(task, method, budget string, seeds int, parts []int, changes ...string) (*Sweep, error) {
+	s := &Sweep{methods: []string{method}, setting: partialRewards, measures: []measure{
+		{name: "score", of: func(r *results.Record, _ int) float64 { return r.Score() }},
+		{name: "episodes that succeed", of: func(r *results.Record, _ int) float64 { return lastSuccess(r) }},
+	}}
+	dense := point{label: "dense", set: []string{"task.reward=dense"}}
+	return s.over([]string{task}, budget, seeds, changes, append(points(parts, partsOf), dense))
+}
+
+const partialRewards = "number of partial rewards, k"
+
+// RewardedOf finds the complete runs of methods at a budget on VMAS's starred tasks, to say how often they met a reward
+// while they trained on success alone: there success is the only reward and is never negative. changes are as for
+// TeamsOf.
+func RewardedOf(st *results.Store, methods []string, budget string, changes ...string) (*Sweep, error) {
+	s := &Sweep{methods: methods, setting: "task", tasks: []sweptTask{{id: "VMAS"}}, measures: []measure{rewardedMeasure}}
+	runs := plan.At(st, budget)
+	for _, task := range paper.Tasks {
+		if task.Suite != paper.VMAS || !task.Star {
+			continue
 		}
+		p := point{label: task.Abbreviation}
+		for _, method := range methods {
+			if _, err := plan.FindMethod(method); err != nil {
+				return nil, err
+			}
+			trial := paper.RewardTrial(task, method, "sparse")
+			trial.Set = append(trial.Set, ofCERMIC(method, changes)...)
+			g, err := runs.Runs(trial)
+			if err != nil {
+				return nil, err
+			}
+			p.groups = append(p.groups, g)
+		}
+		s.tasks[0].points = append(s.tasks[0].points, p)
 	}
-	return s, s.err
+	return s, nil
+}
+
+// rewardedMeasure is the share of rollout batches with a reward; a run that kept no rewards has none.
+var rewardedMeasure = measure{name: "the share of rollout batches with a reward", of: func(r *results.Record, _ int) float64 {
+	if share, ok := paper.RewardedShare(r); ok {
+		return share
+	}
+	return math.NaN()
+}}
+
+// points are the values of a setting.
+func points(values []int, set func(value int) []string) (out []point) {
+	for _, v := range values {
+		out = append(out, point{label: fmt.Sprint(v), value: v, set: set(v)})
+	}
+	return out
+}
+
+// partsOf are the settings that split the sparse reward into so many partial rewards.
+func partsOf(k int) []string {
+	return []string{"task.reward=sparse", fmt.Sprintf("task.milestones=%d", k)}
 }
 
 // ofCERMIC are changes for a method with CERMIC, none for another one.
@@ -42,67 +153,243 @@ func ofCERMIC(method string, changes []string) []string {
 	return changes
 }
 
-// partsOf are the settings that split the sparse reward into so many partial rewards.
-func partsOf(k int) []string {
-	return []string{"task.reward=sparse", fmt.Sprintf("task.milestones=%d", k)}
-}
-
-// measure takes one number a seed from the complete runs of each method and value, [method][value][seed].
-func (s sweep) measure(st *results.Store, of func(g results.Group, value int) ([]float64, error)) ([][][]float64, error) {
-	gs, err := complete(st, s.list)
-	if err != nil {
-		return nil, err
+// over lists the experiments at all points on all tasks.
+func (s *Sweep) over(tasks []string, budget string, seeds int, changes []string, all []point) (*Sweep, error) {
+	if len(s.methods) == 0 {
+		return nil, errors.New("a figure is of one method or more: name them, for example mappo, with which the others are compared")
 	}
-	out := make([][][]float64, len(s.methods))
-	for i, g := range gs {
-		seeds, err := of(g, s.values[i%len(s.values)])
+	var listed []arms
+	for _, name := range tasks {
+		task, err := plan.FindTask(name)
 		if err != nil {
 			return nil, err
 		}
-		out[i/len(s.values)] = append(out[i/len(s.values)], seeds)
+		swept := sweptTask{id: task.ID}
+		for _, p := range all {
+			a := arms{task: task.ID, budget: budget, seeds: seeds}
+			for _, method := range s.methods {
+				a.add(method, method, slices.Concat(p.set, ofCERMIC(method, changes))...)
+			}
+			p.arms = a.list
+			swept.points, listed = append(swept.points, p), append(listed, a)
+		}
+		s.tasks = append(s.tasks, swept)
+	}
+	var err error
+	s.Experiments, err = experiments(listed...)
+	s.baseline = sync.OnceValues(s.play)
+	return s, err
+}
+
+// play is what the fixed policies earn, [task][point][policy], a mean over episodes.
+func (s *Sweep) play() ([][][]float64, error) {
+	return each(s.tasks, func(t sweptTask) ([][]float64, error) {
+		return each(t.points, func(p point) ([]float64, error) {
+			var set []string
+			for _, assignment := range p.set {
+				set = append(set, strings.TrimPrefix(assignment, "task."))
+			}
+			cfg, err := plan.Variant(t.id, set...)
+			if err != nil {
+				return nil, err
+			}
+			return each(s.policies, func(policy scripted.Policy) (float64, error) {
+				played, err := scripted.Rollout(cfg, policy, baselineEpisodes, 1)
+				if err != nil || played == nil { // a task without a script
+					return math.NaN(), err
+				}
+				return s.measures[0].played(played, p.value), nil
+			})
+		})
+	})
+}
+
+// groups are the complete runs at a point, one group a method.
+func (p point) complete(st *results.Store) ([]results.Group, error) {
+	if p.groups != nil {
+		return p.groups, nil
+	}
+	return complete(st, p.arms)
+}
+
+// values are a measure of the runs at each point, [point][method][seed].
+func (t sweptTask) values(st *results.Store, m measure) ([][][]float64, error) {
+	return each(t.points, func(p point) (out [][]float64, err error) {
+		gs, err := p.complete(st)
+		for _, g := range gs {
+			out = append(out, valuesOf(g, func(r *results.Record) float64 { return m.of(r, p.value) }))
+		}
+		return out, err
+	})
+}
+
+// Plot draws a row a task and a panel a measure: for each value a group of bars, of play without learning and of
+// methods. All panels of a measure have one scale.
+func (s *Sweep) Plot(st *results.Store) (viz.Panels, error) {
+	baseline, err := s.baseline()
+	if err != nil {
+		return viz.Panels{}, err
+	}
+	var plots []*plot.Plot
+	high := make([]float64, len(s.measures))
+	for i, t := range s.tasks {
+		for k, m := range s.measures {
+			values, err := t.values(st, m)
+			if err != nil {
+				return viz.Panels{}, err
+			}
+			groups := make([]viz.Group, len(t.points))
+			for j, p := range t.points {
+				groups[j].Label = p.label
+				for b, policy := range s.policies {
+					bar := viz.Bar{Label: string(policy), Value: baseline[i][j][b], Low: math.NaN(), High: math.NaN()}
+					groups[j].Bars = append(groups[j].Bars, bar)
+				}
+				for n, method := range s.methods {
+					groups[j].Bars = append(groups[j].Bars, meanBar(method, values[j][n]))
+				}
+			}
+			p, err := viz.Bars(viz.Figure{Title: path.Base(t.id), X: s.setting, Y: m.name, Unlabelled: len(plots) > 0}, groups...)
+			if err != nil {
+				return viz.Panels{}, err
+			}
+			plots, high[k] = append(plots, p), max(high[k], p.Y.Max)
+		}
+	}
+	for i, p := range plots {
+		p.Y.Max = high[i%len(high)]
+	}
+	panels := viz.NewPanels(len(s.measures), plots...)
+	panels.Width = viz.MaxWidth / vg.Length(max(2, len(s.measures)))
+	return panels, nil
+}
+
+// Table has a row for each task and method, below those of play without learning, and a column for each value.
+func (s *Sweep) Table(st *results.Store) (viz.Table, error) {
+	baseline, err := s.baseline()
+	if err != nil {
+		return viz.Table{}, err
+	}
+	rows := make([][][]string, len(s.tasks))
+	for i, t := range s.tasks {
+		for b, policy := range s.policies {
+			row := []string{path.Base(t.id), string(policy)}
+			for j := range t.points {
+				row = append(row, number(baseline[i][j][b]))
+			}
+			rows[i] = append(rows[i], row)
+		}
+	}
+	note := fmt.Sprintf("Methods: mean over seeds of the last evaluation with Student's 95 %% interval, and the number of seeds. "+
+		"Play without learning: mean of %d episodes. A dash: no run.", baselineEpisodes)
+	return s.table(st, s.measures[0], note, overSeeds, rows)
+}
+
+// Rewarded says how often runs met a reward in training, seed by seed.
+func (s *Sweep) Rewarded(st *results.Store) (viz.Table, error) {
+	return s.table(st, rewardedMeasure, "One number a seed: of all rollout batches of training, those in which any agent of any environment was rewarded. 0 % × 3: none, in three seeds. "+
+		"A run without any reward has learned nothing from success; whatever its score did came of other things, a bonus or chance. A dash: no run.",
+		rewardedCell, make([][][]string, len(s.tasks)))
+}
+
+// table is a table of a measure; first are rows of each task above the methods'.
+func (s *Sweep) table(st *results.Store, m measure, note string, cell func(seeds []float64) string, first [][][]string) (viz.Table, error) {
+	out := viz.Table{Title: m.name + ", by " + s.setting, Header: []string{"", "method"}, Notes: []string{note}}
+	for _, p := range s.tasks[0].points {
+		out.Header = append(out.Header, p.label)
+	}
+	for i, t := range s.tasks {
+		values, err := t.values(st, m)
+		if err != nil {
+			return out, err
+		}
+		out.Rows = append(out.Rows, first[i]...)
+		for n, method := range s.methods {
+			row := []string{path.Base(t.id), paper.DisplayName(method)}
+			for j := range t.points {
+				row = append(row, cell(values[j][n]))
+			}
+			out.Rows = append(out.Rows, row)
+		}
 	}
 	return out, nil
 }
 
-// bars are a group of bars for each value, one bar for each method.
-func (s sweep) bars(measured [][][]float64) []viz.Group {
-	groups := make([]viz.Group, len(s.values))
-	for k, v := range s.values {
-		groups[k].Label = fmt.Sprint(v)
-		for m, method := range s.methods {
-			groups[k].Bars = append(groups[k].Bars, meanBar(method, measured[m][k]))
+// Differences compares each method with the first of them wherever both have runs that can be tested, and any of these
+// was ever rewarded.
+func (s *Sweep) Differences(st *results.Store) (viz.Table, error) {
+	var names []string
+	for _, method := range s.methods {
+		names = append(names, paper.DisplayName(method))
+	}
+	m := s.measures[0]
+	d := paper.NewDifferences("Differences from "+names[0]+": "+m.name, m.name, "", s.setting, "method")
+	for _, t := range s.tasks {
+		values, err := t.values(st, m)
+		if err != nil {
+			return viz.Table{}, err
+		}
+		for j, p := range t.points {
+			gs, err := p.complete(st)
+			if err != nil {
+				return viz.Table{}, err
+			}
+			for n := range gs {
+				if n > 0 && paper.NeverRewarded(gs[0], gs[n]) {
+					values[j][n] = nil
+				}
+			}
+			d.AddEach(values[j], names, path.Base(t.id), p.label)
 		}
 	}
-	return groups
+	return d.Table(), nil
 }
 
-// rows are a row of cells for each method, one cell for each value.
-func (s sweep) rows(measured [][][]float64, cell func(seeds []float64) string) (rows [][]string) {
-	for m, method := range s.methods {
-		row := []string{paper.DisplayName(method)}
-		for _, seeds := range measured[m] {
-			row = append(row, cell(seeds))
-		}
-		rows = append(rows, row)
+// rewardedCell writes shares in percent, once with the number of seeds where all are alike.
+func rewardedCell(shares []float64) string {
+	if len(shares) == 0 {
+		return viz.Missing
 	}
-	return rows
-}
-
-// compare adds the difference of each method from the first one, value by value; where names what the values are of.
-func (s sweep) compare(d *paper.Differences, measured [][][]float64, where ...string) {
-	for k, v := range s.values {
-		var here [][]float64
-		for m := range s.methods {
-			here = append(here, measured[m][k])
+	percent := make([]string, len(shares))
+	for i, s := range shares {
+		percent[i] = fmt.Sprintf("%.0f", 100*s)
+		if s > 0 && percent[i] == "0" {
+			percent[i] = "under 1"
 		}
-		d.AddEach(here, displayNames(s.methods), append(slices.Clone(where), fmt.Sprint(v))...)
 	}
+	if one := slices.Compact(slices.Clone(percent)); len(one) == 1 {
+		return fmt.Sprintf("%s %% × %d", one[0], len(shares))
+	}
+	return strings.Join(percent, ", ") + " %"
 }
 
-// displayNames are the printed names of several methods.
-func displayNames(methods []string) (out []string) {
-	for _, method := range methods {
-		out = append(out, paper.DisplayName(method))
+// last is the last evaluation of a run, an empty one without any.
+func last(r *results.Record) results.Eval {
+	if len(r.Evals) == 0 {
+		return results.Eval{}
+	}
+	return r.Evals[len(r.Evals)-1]
+}
+
+// lastSuccess is the share of successful episodes in the last evaluation, NaN where a task defines no success.
+func lastSuccess(r *results.Record) float64 { return stat.Mean(last(r).Success, nil) }
+
+// valuesOf are the values that runs have, one a seed, without NaN.
+func valuesOf(g results.Group, of func(*results.Record) float64) (out []float64) {
+	for _, r := range g.Runs {
+		if v := of(r); !math.IsNaN(v) {
+			out = append(out, v)
+		}
 	}
 	return out
+}
+
+// meanBar is the mean of seeds with its bootstrap 95 % interval, empty without any.
+func meanBar(label string, seeds []float64) viz.Bar {
+	bar := viz.Bar{Label: label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Seeds: seeds}
+	if len(seeds) > 0 {
+		i := stats.Bootstrap([][]float64{seeds}, stats.Mean, comparisonReps, rng.New(0, "figures/rewarded"))
+		bar.Value, bar.Low, bar.High = i.Value, i.Low, i.High
+	}
+	return bar
 }

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
 	"cermic/viz"
@@ -40,61 +38,59 @@ type Aggregate struct {
 // Aggregate gathers the scaled last scores of the largest set of methods and tasks in which every method has runs on every task,
 // at least two of each; size is the number of pairs of a method and a task. scale gives the scale of a task by its ID, zero if
 // there is none. A row counts as one method under its head.
-func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)) (Aggregate, error) {
+func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)) (a Aggregate, err error) {
 	runs := asked{src: src}
-	has := make([]uint64, len(t.Rows)) // the columns in which a row was measured, one bit each
-	var usable uint64
+	has := make([]uint64, len(t.Rows)) // the columns with a scale in which a row was measured, one bit each
+	measured := make([]bool, len(t.Rows))
 	scales := make([]Scale, len(t.Columns))
 	for j := range t.Columns {
-		measured := 0
+		var here []int
 		for i, row := range t.Rows {
 			if row.Cells[j].Minus == nil && len(runs.of(row.Cells[j].Trial).Runs) > 0 {
-				has[i] |= 1 << j
-				measured++
+				here, measured[i] = append(here, i), true
 			}
 		}
-		if measured < 2 {
+		if len(here) < 2 {
 			continue
 		}
-		var err error
 		if scales[j], err = scale(t.Rows[0].Cells[j].Trial.Task); err != nil {
-			return Aggregate{}, err
+			return a, err
 		}
-		if scales[j] != (Scale{}) {
-			usable |= 1 << j
-		}
-	}
-	rows, columns := largest(has, usable)
-	var a Aggregate
-	for i, row := range t.Rows {
-		switch {
-		case rows&(1<<i) == 0 && has[i] != 0:
-			a.Without = append(a.Without, row.Head)
-		case rows&(1<<i) != 0:
-			if row.Cells[0].Trial.Method == "mappo" {
-				a.Base = len(a.Methods)
+		for _, i := range here {
+			if scales[j] != (Scale{}) {
+				has[i] |= 1 << j
 			}
-			a.Methods, a.Scores = append(a.Methods, row.Head), append(a.Scores, nil)
 		}
 	}
+	rows, columns := largest(has)
 	for j, column := range t.Columns {
 		if columns&(1<<j) == 0 {
 			a.Left = append(a.Left, column)
+		} else {
+			a.Tasks, a.Scales = append(a.Tasks, column), append(a.Scales, scales[j])
+		}
+	}
+	for i, row := range t.Rows {
+		if rows&(1<<i) == 0 {
+			if measured[i] {
+				a.Without = append(a.Without, row.Head)
+			}
 			continue
 		}
-		a.Tasks, a.Scales = append(a.Tasks, column), append(a.Scales, scales[j])
-		k := 0
-		for i, row := range t.Rows {
-			if rows&(1<<i) == 0 {
-				continue
-			}
-			scores := runs.scores(row.Cells[j].Trial)
-			for n := range scores {
-				scores[n] = scales[j].of(scores[n])
-			}
-			a.Scores[k] = append(a.Scores[k], scores)
-			k++
+		if row.Cells[0].Trial.Method == "mappo" {
+			a.Base = len(a.Methods)
 		}
+		var all [][]float64
+		for j := range t.Columns {
+			if columns&(1<<j) != 0 {
+				scores := runs.scores(row.Cells[j].Trial)
+				for n := range scores {
+					scores[n] = scales[j].of(scores[n])
+				}
+				all = append(all, scores)
+			}
+		}
+		a.Methods, a.Scores = append(a.Methods, row.Head), append(a.Scores, all)
 	}
 	return a, runs.err
 }
@@ -102,10 +98,10 @@ func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)
 // largest chooses rows and the columns that all of them have, at least two of each, so that rows × columns are most; of
 // equals the one with most columns. Both are sets of bits, empty if there is no choice. It tries every set of rows:
 // tables have ten.
-func largest(has []uint64, usable uint64) (rows, columns uint64) {
+func largest(has []uint64) (rows, columns uint64) {
 	size := 0
 	for set := uint64(1); set < 1<<len(has); set++ {
-		common := usable
+		common := ^uint64(0)
 		for i, h := range has {
 			if set&(1<<i) != 0 {
 				common &= h
@@ -128,13 +124,8 @@ func (a Aggregate) about() string {
 	for i, s := range a.Scales {
 		over = append(over, fmt.Sprintf("%s (%s to %s, %d episodes each)", a.Tasks[i], viz.Fixed(s.From, 2), viz.Fixed(s.To, 2), s.Episodes))
 	}
-	text := "Scores are scaled on each task so that random play is 0 and scripted play is 1: " + strings.Join(over, ", ") + "."
-	if slices.ContainsFunc(a.Scores, func(tasks [][]float64) bool {
-		return slices.ContainsFunc(tasks, func(seeds []float64) bool { return len(seeds) < 2 })
-	}) {
-		text += " A method with a single run on any of the tasks has no interval."
-	}
-	text += " " + stats.Caution
+	text := "Scores are scaled on each task so that random play is 0 and scripted play is 1: " + strings.Join(over, ", ") +
+		". A method with a single run on any of the tasks has no interval. " + stats.Caution
 	if len(a.Without) > 0 {
 		text += " Methods left out, because they lack runs on these tasks: " + strings.Join(a.Without, ", ") + "."
 	}
@@ -145,16 +136,14 @@ func (a Aggregate) about() string {
 }
 
 // Summary is a table of aggregate scores: interquartile mean, mean and median over tasks and seeds with stratified
-// bootstrap 95 % intervals, the probability that a run of the method beats one of Base on the same task, and on how
-// many tasks its mean is above that of Base, with the p of Wilcoxon's signed-rank test over tasks, by Holm's correction
-// for the number of methods.
+// bootstrap 95 % intervals, and the probability that a run of the method beats one of Base on the same task.
 func (a Aggregate) Summary() viz.Table {
+	t := viz.Table{Notes: []string{a.about()}}
 	if len(a.Tasks) == 0 {
-		return viz.Table{Notes: []string{a.about()}}
+		return t
 	}
-	t := viz.Table{Header: []string{"method", "IQM", "mean", "median", "beats " + a.Methods[a.Base], "tasks won"}, Notes: []string{a.about()}}
+	t.Header = []string{"method", "IQM", "mean", "median", "beats " + a.Methods[a.Base]}
 	t.Title = fmt.Sprintf("Aggregate scores of %s over %s", viz.Count(len(a.Methods), "method"), viz.Count(len(a.Tasks), "task"))
-	won := a.tasksWon()
 	for i, method := range a.Methods {
 		show := func(name string, f func([][]float64) float64) string {
 			return interval(stats.Bootstrap(a.Scores[i], f, resamples, rng.New(0, "paper/aggregate/"+name)))
@@ -163,42 +152,14 @@ func (a Aggregate) Summary() viz.Table {
 		if i != a.Base {
 			odds = interval(stats.BootstrapTwo(a.Scores[i], a.Scores[a.Base], stats.Improvement, resamples, rng.New(0, "paper/improvement")))
 		}
-		t.Rows = append(t.Rows, []string{method, show("iqm", stats.IQM), show("mean", stats.Mean), show("median", stats.Median), odds, won[i]})
+		t.Rows = append(t.Rows, []string{method, show("iqm", stats.IQM), show("mean", stats.Mean), show("median", stats.Median), odds})
 	}
-	t.Notes = append(t.Notes, fmt.Sprintf("Tasks won: those on which the mean over seeds is above that of %s, and p of Wilcoxon's signed-rank test over tasks, "+
-		"with Holm's correction over the methods.", a.Methods[a.Base]))
 	return t
 }
 
-// tasksWon is the last column of Summary: "7 of 11, p = 0.32 (Holm over 3 comparisons)".
-func (a Aggregate) tasksWon() []string {
-	out := make([]string, len(a.Methods))
-	var compared []int // methods
-	var ps []float64
-	for i := range a.Methods {
-		out[i] = viz.Missing
-		if i == a.Base {
-			continue
-		}
-		won, differences := 0, make([]float64, len(a.Tasks))
-		for j := range a.Tasks {
-			differences[j] = stat.Mean(a.Scores[i][j], nil) - stat.Mean(a.Scores[a.Base][j], nil)
-			if differences[j] > 0 {
-				won++
-			}
-		}
-		out[i] = fmt.Sprintf("%d of %d", won, len(a.Tasks))
-		compared, ps = append(compared, i), append(ps, stats.SignedRank(differences))
-	}
-	for k, p := range stats.Holm(ps) {
-		out[compared[k]] += fmt.Sprintf(", p = %.2g (Holm over %s)", p, viz.Count(len(ps), "comparison"))
-	}
-	return out
-}
-
-// interval writes an estimate: "0.52 [0.40, 0.63]".
+// interval writes an estimate: "0.52 [0.40, 0.63]", without bounds of too few seeds.
 func interval(i stats.Interval) string {
-	if i.Low != i.Low { // too few seeds
+	if math.IsNaN(i.Low) {
 		return fmt.Sprintf("%.2f", i.Value)
 	}
 	return fmt.Sprintf("%.2f [%.2f, %.2f]", i.Value, i.Low, i.High)
@@ -209,14 +170,16 @@ func interval(i stats.Interval) string {
 const profileReach = 3
 
 // Profiles are the performance profiles: for each method the share of runs above a scaled score, averaged over tasks,
-// with pointwise 95 % intervals. They fall at the scores that there are and are level between them, from below the
-// smallest score of all to above the largest.
-func (a Aggregate) Profiles() []viz.Series {
-	if len(a.Tasks) == 0 {
-		return nil
+// with pointwise 95 % intervals. They fall at the scores that there are and are level between them, from a little below
+// the smallest score of all to a little above the largest.
+func (a Aggregate) Profiles() (out []viz.Series) {
+	low, high := 0., 1.
+	for _, method := range a.Scores {
+		all := slices.Concat(method...)
+		low, high = min(low, slices.Min(all)), max(high, slices.Max(all))
 	}
-	low, high := a.profileRange()
-	var out []viz.Series
+	margin := 0.02 * (high - low)
+	low, high = max(low-margin, -profileReach), min(high+margin, 1+profileReach)
 	for i, method := range a.Methods {
 		levels := []float64{low}
 		for _, score := range slices.Sorted(slices.Values(slices.Concat(a.Scores[i]...))) {
@@ -239,17 +202,4 @@ func (a Aggregate) Profiles() []viz.Series {
 		out = append(out, s)
 	}
 	return out
-}
-
-// profileRange reaches a little beyond the smallest and the largest score of all, within profileReach of play without
-// learning.
-func (a Aggregate) profileRange() (low, high float64) {
-	low, high = 0, 1
-	for _, method := range a.Scores {
-		for _, x := range slices.Concat(method...) {
-			low, high = min(low, x), max(high, x)
-		}
-	}
-	margin := 0.02 * (high - low)
-	return max(low-margin, -profileReach), min(high+margin, 1+profileReach)
 }

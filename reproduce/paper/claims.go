@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/envs/conf"
 	"cermic/viz"
 )
 
@@ -89,14 +88,7 @@ func tested(found []Finding) (n int) {
 
 // FindClaim returns the claim with an ID. The error names near ones.
 func FindClaim(id string) (Claim, error) {
-	var known []string
-	for _, c := range Claims {
-		if c.ID == id {
-			return c, nil
-		}
-		known = append(known, c.ID)
-	}
-	return Claim{}, fmt.Errorf("unknown claim %q%s", id, conf.Near(id, known))
+	return find("claim", id, Claims, func(c Claim) string { return c.ID }, func(c Claim) bool { return c.ID == id })
 }
 
 // Decide derives the verdict from the runs of the first of the sources that support or contradict the claim; sources
@@ -210,9 +202,6 @@ func (v Verdict) Lines() []string {
 	if len(v.Findings) > 0 {
 		out = append(out, "Budget "+v.Budget+". "+v.Demand())
 	}
-	if slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Needed > 0 }) {
-		out = append(out, SeedsThatTell)
-	}
 	for _, f := range v.Findings {
 		out = append(out, f.String())
 	}
@@ -238,9 +227,6 @@ func (v Verdict) Beside() (all []Evidence) {
 	}
 	return all
 }
-
-// SeedsThatTell says what is meant by the seeds that a finding needs.
-const SeedsThatTell = "Seeds for 80 % power: with so many of each method, four experiments in five would find the measured difference significant (at the first step of Holm's correction) if it and the standard deviations are as measured. Measured on few seeds, that is a rough guide."
 
 // Box is the verdict as it stands at the top of a notebook.
 func (v Verdict) Box() viz.Box {

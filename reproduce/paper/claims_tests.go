@@ -32,7 +32,7 @@ func against(tasks []Task, method string, others ...string) (out []comparison) {
 	}
 	for _, t := range tasks {
 		for _, other := range names {
-			of := mustMethod(method).Name + " − " + mustMethod(other).Name
+			of := must(FindMethod(method)).Name + " − " + must(FindMethod(other)).Name
 			out = append(out, twoOf(t.Title(), of, Trial{Task: t.ID, Method: method, Set: set}, Trial{Task: t.ID, Method: other, Set: set}))
 		}
 	}
@@ -40,11 +40,9 @@ func against(tasks []Task, method string, others ...string) (out []comparison) {
 }
 
 // rowsOf compares two rows of a table, column by column.
-func rowsOf(t *Benchmark, upper, lower string, columns []string) (out []comparison) {
+func rowsOf(t *Benchmark, upper, lower string) (out []comparison) {
 	for j, column := range t.Columns {
-		if columns == nil || slices.Contains(columns, column) {
-			out = append(out, twoOf(column, upper+" − "+lower, t.trial(upper, j), t.trial(lower, j)))
-		}
+		out = append(out, twoOf(column, upper+" − "+lower, t.trial(upper, j), t.trial(lower, j)))
 	}
 	return out
 }
@@ -72,23 +70,13 @@ func mechanism(cs []comparison) []comparison {
 }
 
 // starred are the tasks adapted to a sparse reward.
-func starred(tasks []Task) (out []Task) {
-	for _, t := range tasks {
-		if t.Star {
-			out = append(out, t)
-		}
-	}
-	return out
-}
+func starred() []Task { return tasksWith(func(t Task) bool { return t.Star }) }
 
 // suite are the tasks of Table 1 in a suite.
-func suite(s Suite) (out []Task) {
-	for _, t := range Tasks {
-		if t.Suite == s {
-			out = append(out, t)
-		}
-	}
-	return out
+func suite(s Suite) []Task { return tasksWith(func(t Task) bool { return t.Suite == s }) }
+
+func tasksWith(is func(Task) bool) []Task {
+	return slices.DeleteFunc(slices.Clone(Tasks), func(t Task) bool { return !is(t) })
 }
 
 // curiosity compares on each task the mean over the curiosity-driven methods with the mean over the traditional ones,
@@ -163,43 +151,34 @@ func stretched(x []float64, times float64) []float64 {
 	return out
 }
 
-// densityRow is a method's trials of Table 4 on a task: sparse, dense.
-func densityRow(head string, task int) (sparse, dense Trial) {
-	return Density.trial(head, 3*task), Density.trial(head, 3*task+1)
-}
-
-// densityTasks are the tasks of Table 4.
-func densityTasks() (out []string) {
-	for j := 0; j < len(Density.Columns); j += 3 {
-		out = append(out, strings.TrimSuffix(Density.Columns[j], " sparse"))
+// eachDensity calls f with the task, the sparse and the dense trial of every row of Table 4, and the same two of the
+// table's last row, CERMIC's.
+func eachDensity(f func(row Row, task string, sparse, dense, oursSparse, oursDense Trial)) {
+	ours := Density.Rows[len(Density.Rows)-1]
+	for _, row := range Density.Rows {
+		for j := 0; j < len(row.Cells); j += 3 {
+			task := strings.TrimSuffix(Density.Columns[j], " sparse")
+			f(row, task, row.Cells[j].Trial, row.Cells[j+1].Trial, ours.Cells[j].Trial, ours.Cells[j+1].Trial)
+		}
 	}
-	return out
 }
 
 // drops compares training on the sparse reward with training on the dense one.
 func drops() (out []comparison) {
-	for _, row := range Density.Rows {
-		for k, task := range densityTasks() {
-			sparse, dense := densityRow(row.Head, k)
-			out = append(out, twoOf(task, row.Head+", trained on the sparse − on the dense reward", sparse, dense))
-		}
-	}
+	eachDensity(func(row Row, task string, sparse, dense, _, _ Trial) {
+		out = append(out, twoOf(task, row.Head+", trained on the sparse − on the dense reward", sparse, dense))
+	})
 	return out
 }
 
 // smallerDrops compares the drop of other methods with CERMIC's.
 func smallerDrops() (out []comparison) {
 	const ours = "MAPPO-CERMIC"
-	for _, row := range Density.Rows {
-		if row.Head == ours {
-			continue
-		}
-		for k, task := range densityTasks() {
-			a, b := densityRow(row.Head, k)
-			x, y := densityRow(ours, k)
+	eachDensity(func(row Row, task string, a, b, x, y Trial) {
+		if row.Head != ours {
 			out = append(out, comparison{on: task, of: "drop of " + row.Head + " − drop of " + ours, trials: []Trial{a, b, x, y}, terms: with(1, -1, -1, 1)})
 		}
-	}
+	})
 	return out
 }
 

@@ -15,19 +15,23 @@ import (
 // Differences makes a table of pairs of methods, one a row, with Welch's interval of the difference of their means over
 // seeds. The comparisons of one method are a family: what is asked of it, whether it can be tested or not.
 type Differences struct {
-	table  viz.Table
-	method []string             // of the rows
-	ps     map[string][]float64 // by method, of its whole family; 1 of what cannot be tested
-	at     []int                // of the rows, in ps
+	table viz.Table
+	ps    map[string][]float64 // by method, of its whole family; 1 of what cannot be tested
+	rows  []differenceRow      // of the table
+}
+
+// differenceRow is the method of a row and its place in the family.
+type differenceRow struct {
+	method string
+	at     int
 }
 
 // NewDifferences begins a table; heads are of the columns that name a pair, the method last, and of is what is
 // compared: "the sparse return".
 func NewDifferences(title, of string, heads ...string) *Differences {
-	return &Differences{ps: map[string][]float64{}, table: viz.Table{Title: title, Header: append(heads, "difference", "p", "seeds", "seeds for 80 % power"),
+	return &Differences{ps: map[string][]float64{}, table: viz.Table{Title: title, Header: append(heads, "difference", "p", "seeds"),
 		Notes: []string{"Difference of the means of " + of + " over seeds with Welch's 95 % interval, wherever both have two seeds or more that are not all alike; p with Holm's correction over N comparisons, " +
-			"all those of the method in its row that this table asks for, trained or not. Runs of the same seed begin from the same episodes whatever the method; intervals and p take them for independent, and so are rather too wide. " +
-			"The last column: so many seeds of each method would make an uncorrected difference significant at 5 % four times in five, if it and the standard deviations are as measured; on few seeds a rough guide."}}}
+			"all those of the method in its row that this table asks for, trained or not. Runs of the same seed begin from the same episodes whatever the method; intervals and p take them for independent, and so are rather too wide."}}}
 }
 
 // add appends own − base, each one number a seed, under the names of the pair, the method last; what cannot be tested
@@ -39,8 +43,8 @@ func (d *Differences) add(own, base []float64, names ...string) {
 		d.ps[method] = append(d.ps[method], 1)
 		return
 	}
-	d.method, d.at, d.ps[method] = append(d.method, method), append(d.at, len(d.ps[method])), append(d.ps[method], p)
-	d.table.Rows = append(d.table.Rows, append(names, difference.String(), "", fmt.Sprintf("%d and %d", len(own), len(base)), cmp.Or(SeedsNeeded(own, base), viz.Missing)))
+	d.rows, d.ps[method] = append(d.rows, differenceRow{method, len(d.ps[method])}), append(d.ps[method], p)
+	d.table.Rows = append(d.table.Rows, append(names, difference.String(), "", fmt.Sprintf("%d and %d", len(own), len(base))))
 }
 
 // AddEach adds each method but the first beside it: values are one list of seeds a method, and before the names of
@@ -57,24 +61,11 @@ func (d *Differences) Table() viz.Table {
 	if len(t.Rows) == 0 {
 		t.Notes = []string{"No difference can be tested yet: it takes two seeds or more of both methods."}
 	}
-	t.Rows = slices.Clone(t.Rows)
 	for i, row := range t.Rows {
-		family := d.ps[d.method[i]]
-		row[len(row)-3] = fmt.Sprintf("%.2g (Holm over %s)", stats.Holm(family)[d.at[i]], viz.Count(len(family), "comparison"))
+		family := d.ps[d.rows[i].method]
+		row[len(row)-2] = fmt.Sprintf("%.2g (Holm over %s)", stats.Holm(family)[d.rows[i].at], viz.Count(len(family), "comparison"))
 	}
 	return t
-}
-
-// SeedsNeeded writes how many runs of each method would find the difference of x and y; nothing where they do not say.
-func SeedsNeeded(x, y []float64) string {
-	switch n := stats.SeedsNeeded([][]float64{x, y}, []float64{1, -1}, 1-stats.Level); {
-	case n == 0:
-		return ""
-	case n > stats.MostSeeds:
-		return fmt.Sprintf("more than %d", stats.MostSeeds)
-	default:
-		return fmt.Sprint(n)
-	}
 }
 
 // Differences compares the rows of the table with the one under a head, column by column, as claims do: what they do
@@ -88,20 +79,18 @@ func (t *Benchmark) Differences(src Source, base string) (viz.Table, error) {
 	d := NewDifferences("Differences from "+base+t.rewards, "the last score", "task", "method")
 	for _, row := range whole.Rows {
 		for _, cells := range [][]Cell{row.Cells, row.Theorems()} {
-			var tests []comparison
 			for j, cell := range cells {
-				if row.Head != base && cell.Minus == nil {
-					tests = append(tests, twoOf(whole.Columns[j], DisplayName(cell.Trial.Method), cell.Trial, first.Rows[0].Cells[j].Trial))
+				if row.Head == base || cell.Minus != nil {
+					continue
 				}
-			}
-			found, err := findings(tests, src)
-			if err != nil {
-				return viz.Table{}, err
-			}
-			for _, test := range tests {
+				test := twoOf(whole.Columns[j], DisplayName(cell.Trial.Method), cell.Trial, first.Rows[0].Cells[j].Trial)
+				found, err := findings([]comparison{test}, src)
+				if err != nil {
+					return viz.Table{}, err
+				}
 				pair := make([][]float64, 2)
-				if k := slices.IndexFunc(found, func(f Finding) bool { return f.On == test.on && f.Untested == "" }); k >= 0 {
-					pair = found[k].groups
+				if len(found) > 0 && found[0].Untested == "" {
+					pair = found[0].groups
 				}
 				d.add(pair[0], pair[1], test.on, test.of)
 			}

@@ -44,10 +44,8 @@ type Finding struct {
 	Trivial  float64        // effects of at most this size make no difference that matters; 0: not known
 	Untested string         // why runs that are enough tell nothing; empty: they do
 	Seeds    []int          // of each group of runs
-	Beside   string         // the same from a task's other score, which decides nothing; empty where it has one
 	Frames   int            // of a run
 	groups   [][]float64    // that it compares
-	Needed   int            // runs of each group for 80 % power, see stats.SeedsNeeded; 0: not known, or the finding is significant
 }
 
 // significant reports whether the estimate differs from Null at 5 %.
@@ -61,83 +59,63 @@ func (f Finding) matters() bool {
 	return f.significant() && (f.Trivial == 0 || f.Estimate.Low > f.Trivial || f.Estimate.High < -f.Trivial)
 }
 
-// findings measures the comparisons whose trials all have runs, and enough of them.
+// findings measures the comparisons whose trials all have runs, and enough of them. Comparisons that cannot be tested
+// yet count in Holm's correction, so that p does not change with what else has been run.
 func findings(tests []comparison, src Source) (out []Finding, err error) {
-	var ps []float64
-	needed := map[int]func(alpha float64) int{} // by the finding's index
-	for _, t := range tests {
-		f := Finding{On: t.on, Of: t.of, Null: t.null, Family: len(tests)}
-		var runs []results.Group
-		whole, noted := false, true // of tasks with two scores: the one that decides, and whether all runs note the other
-		var first [][]float64
-		var groups [][]float64
-		for _, trial := range t.trials {
-			g, err := src.Runs(trial)
-			if err != nil {
-				return nil, err
-			}
-			scores, err := t.read(g, trial)
-			if err != nil {
-				return nil, err
-			}
-			if len(scores) == 0 {
-				break
-			}
-			groups, runs, f.Seeds, f.Frames = append(groups, scores), append(runs, g), append(f.Seeds, len(scores)), g.Runs[0].Frames
-			steps, early := firstScores(trial, g)
-			if steps == 0 { // the task has one score, which stands for both
-				early = scores
-			}
-			whole, noted, first = whole || steps > 0 && t.score == nil, noted && len(early) == len(scores), append(first, early)
-		}
-		if len(groups) < len(t.trials) {
-			continue
-		}
-		var p float64
-		chosen := 1. // of so many
-		if t.choose == nil {
-			f.Estimate, p = t.measure(groups)
-		} else {
-			c := t.choose(groups)
-			p, chosen = c.p(groups), float64(c.of)
-			groups, runs, first, f.Seeds = two(groups, c.pair), two(runs, c.pair), two(first, c.pair), two(f.Seeds, c.pair)
-			f.Estimate, _ = t.measure(groups)
-			f.Of += fmt.Sprintf(" (%s − %s)", DisplayName(t.trials[c.pair[0]].Method), DisplayName(t.trials[c.pair[1]].Method))
-		}
-		if math.IsNaN(f.Estimate.Value) { // the variance of one run, or relative gains of nothing
-			continue
-		}
-		if whole {
-			f.Beside = fmt.Sprintf("first %d steps: %s", twoScores, t.beside(first, noted))
-		}
-		if f.Trivial, err = t.trivial(src); err != nil {
+	ps := slices.Repeat([]float64{1}, len(tests))
+	var at []int // of each finding, in tests
+	for i, t := range tests {
+		f, p, err := t.find(src)
+		if err != nil {
 			return nil, err
 		}
-		if f.Untested = t.untested(runs); f.Untested != "" {
-			p = math.NaN()
+		if f == nil || math.IsNaN(f.Estimate.Value) { // no runs; the variance of one run, or relative gains of nothing
+			continue
 		}
-		f.groups = groups
-		if t.terms != nil && f.Untested == "" {
-			needed[len(out)] = func(alpha float64) int {
-				of, weights := t.terms(groups)
-				return stats.SeedsNeeded(of, weights, alpha/chosen)
-			}
+		f.Family, f.P = len(tests), p
+		if !math.IsNaN(p) {
+			ps[i] = p
 		}
-		out, ps = append(out, f), append(ps, p)
+		out, at = append(out, *f), append(at, i)
 	}
-	family := slices.Repeat([]float64{1}, len(tests)-len(ps)) // what cannot be tested yet counts as well, so that p does not change with what else has been run
-	for _, p := range ps {
-		if math.IsNaN(p) {
-			family = append(family, 1)
-		}
-	}
-	for i, p := range stats.Holm(append(ps, family...))[:len(ps)] {
-		out[i].P = p
-		if ask := needed[i]; ask != nil && !out[i].significant() {
-			out[i].Needed = ask((1 - stats.Level) / float64(len(tests))) // Holm's first step
+	for i, p := range stats.Holm(ps) {
+		if k := slices.Index(at, i); k >= 0 && !math.IsNaN(out[k].P) {
+			out[k].P = p
 		}
 	}
 	return out, nil
+}
+
+// find measures a comparison; p is not adjusted, and NaN if the runs cannot be tested. It is nil unless all trials have
+// runs.
+func (t comparison) find(src Source) (f *Finding, p float64, err error) {
+	f = &Finding{On: t.on, Of: t.of, Null: t.null}
+	var runs []results.Group
+	for _, trial := range t.trials {
+		g, err := src.Runs(trial)
+		if err != nil {
+			return nil, 0, err
+		}
+		scores, err := t.read(g, trial)
+		if err != nil || len(scores) == 0 {
+			return nil, 0, err
+		}
+		f.groups, runs, f.Seeds, f.Frames = append(f.groups, scores), append(runs, g), append(f.Seeds, len(scores)), g.Runs[0].Frames
+	}
+	if t.choose == nil {
+		f.Estimate, p = t.measure(f.groups)
+	} else {
+		c := t.choose(f.groups)
+		p = c.p(f.groups)
+		f.groups, runs, f.Seeds = two(f.groups, c.pair), two(runs, c.pair), two(f.Seeds, c.pair)
+		f.Estimate, _ = t.measure(f.groups)
+		f.Of += fmt.Sprintf(" (%s − %s)", DisplayName(t.trials[c.pair[0]].Method), DisplayName(t.trials[c.pair[1]].Method))
+	}
+	if f.Untested = t.untested(runs); f.Untested != "" {
+		p = math.NaN()
+	}
+	f.Trivial, err = t.trivial(src)
+	return f, p, err
 }
 
 // scored reports whether the number is a difference of scores on one task, not a ratio or one of shares.
@@ -178,21 +156,9 @@ func (t comparison) read(g results.Group, trial Trial) ([]float64, error) {
 	return scores, err
 }
 
-// beside is what the first steps say, or why they say nothing.
-func (t comparison) beside(first [][]float64, noted bool) string {
-	if !noted {
-		return "not noted by all runs"
-	}
-	other, _ := t.measure(first)
-	if math.IsNaN(other.Value) {
-		return "nothing to compare"
-	}
-	return digits(other.Value)
-}
-
 // String is the finding in one line: estimate, interval and its kind, p, seeds × frames.
 func (f Finding) String() string {
-	on, interval, test := f.On, "no interval", "too few seeds for a test"
+	interval, test := "no interval", "too few seeds for a test"
 	if f.Untested != "" {
 		test = "not tested: " + f.Untested
 	}
@@ -217,22 +183,9 @@ func (f Finding) String() string {
 			test += ", significant, but it may not matter: not all beyond ±" + limit
 		}
 	}
-	if f.Beside != "" {
-		on += ", whole episodes"
-	}
 	seeds := strings.Trim(fmt.Sprint(f.Seeds), "[]")
-	line := fmt.Sprintf("%s: %s = %s [%s], %s; seeds %s × %s frames", on, f.Of, digits(f.Estimate.Value), interval, test,
+	return fmt.Sprintf("%s: %s = %s [%s], %s; seeds %s × %s frames", f.On, f.Of, digits(f.Estimate.Value), interval, test,
 		strings.ReplaceAll(seeds, " ", " and "), viz.Short(float64(f.Frames)))
-	switch {
-	case f.Needed > stats.MostSeeds:
-		line += fmt.Sprintf("; 80 %% power needs more than %d seeds each", stats.MostSeeds)
-	case f.Needed > 0:
-		line += fmt.Sprintf("; 80 %% power needs about %d seeds each", f.Needed)
-	}
-	if f.Beside != "" {
-		line += "; " + f.Beside
-	}
-	return line
 }
 
 // digits writes three significant ones with a real minus sign.

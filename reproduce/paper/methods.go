@@ -3,10 +3,7 @@
 package paper
 
 import (
-	"fmt"
 	"strings"
-
-	"cermic/envs/conf"
 )
 
 // Group is a block of rows in Table 1.
@@ -63,14 +60,9 @@ func InTables(method string) bool {
 
 // FindMethod accepts our name or the displayed one, in any case. The error names near ones.
 func FindMethod(name string) (Method, error) {
-	var known []string
-	for _, m := range Methods {
-		if plain := fold(name); plain == fold(m.ID) || plain == fold(m.Name) || plain == fold(m.key) {
-			return m, nil
-		}
-		known = append(known, m.ID)
-	}
-	return Method{}, fmt.Errorf("unknown method %q%s", name, conf.Near(name, known))
+	plain := fold(name)
+	return find("method", name, Methods, func(m Method) string { return m.ID },
+		func(m Method) bool { return plain == fold(m.ID) || plain == fold(m.Name) || plain == fold(m.key) })
 }
 
 // DisplayName is the paper's name of a method, "MAPPO-CERMIC-UCB" of ours with Theorem 1's bonus, and the ID of others.
@@ -84,13 +76,4 @@ func DisplayName(method string) string {
 		return m.Name + strings.ToUpper(theoremSuffix)
 	}
 	return m.Name
-}
-
-// mustMethod is FindMethod for names that stand in this package.
-func mustMethod(name string) Method {
-	m, err := FindMethod(name)
-	if err != nil {
-		panic("paper: " + err.Error())
-	}
-	return m
 }

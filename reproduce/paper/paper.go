@@ -14,6 +14,9 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
+
+	"cermic/envs/conf"
 )
 
 //go:embed tables.json
@@ -58,13 +61,29 @@ type file struct {
 	Hyper hyperparameters `json:"table6_hyperparameters"`
 }
 
-var data = mustDecode(embedded)
+var data = must(decode())
 
-// mustDecode reads the embedded numbers. A failure is an error of this package, found by its first test.
-func mustDecode(raw []byte) *file {
-	out := new(file)
-	if err := json.Unmarshal(raw, out); err != nil {
-		panic(fmt.Sprintf("paper: tables.json: %v", err))
+func decode() (out file, err error) {
+	err = json.Unmarshal(embedded, &out)
+	return out, err
+}
+
+// must is a value of this package's own. An error is found by its first test.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic("paper: " + err.Error())
 	}
-	return out
+	return v
+}
+
+// find returns the first of all that is meant. The error names near ones by their IDs.
+func find[T any](what, name string, all []T, id func(T) string, is func(T) bool) (found T, err error) {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i], nil
+	}
+	var known []string
+	for _, v := range all {
+		known = append(known, id(v))
+	}
+	return found, fmt.Errorf("unknown %s %q%s", what, name, conf.Near(name, known))
 }

@@ -4,101 +4,12 @@ package paper
 
 import (
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
-
-// value is a number of Table 1.
-func value(t *testing.T, method, task string) float64 {
-	t.Helper()
-	return data.Sota.Methods[method].Values[task]
-}
-
-func TestCermicIsBestInTwelveOfFifteenColumnsOneOfThemTied(t *testing.T) {
-	best, alone := 0, 0
-	for j := range Tasks {
-		top, others := math.Inf(-1), math.Inf(-1)
-		for i, row := range Sota.Rows {
-			v := row.Cells[j].Value
-			if Methods[i].Group == Ours {
-				top = max(top, v)
-			} else {
-				others = max(others, v)
-			}
-		}
-		if top >= others {
-			best++
-		}
-		if top > others {
-			alone++
-		}
-	}
-	if len(Tasks) != 15 || best != 12 || alone != 11 {
-		t.Errorf("best in %d of %d columns, alone in %d; the note says 12 of 15 and 11", best, len(Tasks), alone)
-	}
-}
-
-func TestTable3DiffersFromTable1InFourOfFiveColumns(t *testing.T) {
-	differ := 0
-	for _, name := range data.Ablation.Columns {
-		if data.Ablation.Groups["loss_ablation_alpha_0.2"]["MAPPO-CERMIC"][name].Mean != value(t, "MAPPO-CERMIC", name) {
-			differ++
-		}
-	}
-	if differ != 4 {
-		t.Errorf("%d columns differ, the note says 4", differ)
-	}
-}
-
-func TestCermicIsAboveItsBaseInEveryColumn(t *testing.T) {
-	for _, task := range Tasks {
-		for _, base := range []string{"MAPPO", "QMIX"} {
-			if value(t, base+"-CERMIC", task.Name) <= value(t, base, task.Name) {
-				t.Errorf("%s on %s is not above its base", base, task.Name)
-			}
-		}
-	}
-}
-
-func TestSparseColumnsOfTable4RepeatTable1(t *testing.T) {
-	for _, row := range Density.Rows {
-		for j := 0; j < len(row.Cells); j += 3 {
-			sparse, dense, delta := row.Cells[j], row.Cells[j+1], row.Cells[j+2]
-			task, err := FindTask(sparse.Trial.Task)
-			if err != nil {
-				t.Fatal(err)
-			}
-			method, err := FindMethod(sparse.Trial.Method)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if sparse.Value != value(t, method.key, task.Name) {
-				t.Errorf("%s on %s: %g is not Table 1's", method.Name, task.Name, sparse.Value)
-			}
-			// The printed numbers have one decimal to two; half a unit of the last is 0.005 at the finest.
-			if math.Abs(dense.Value-sparse.Value-delta.Value) > 0.0051 || delta.Value >= 0 {
-				t.Errorf("%s on %s: Δ %g, want %g − %g", method.Name, task.Name, delta.Value, dense.Value, sparse.Value)
-			}
-		}
-	}
-}
-
-func TestContributionOfMappoDBIsNotMonotone(t *testing.T) {
-	cells := Agents.Rows[0].Cells
-	if !(cells[1].Value > cells[0].Value && cells[3].Value < cells[2].Value) {
-		t.Error("the note says that it rises and falls")
-	}
-	for i, method := range []string{"MAPPO-DB", "MAPPO-CERMIC"} {
-		// 4 agents · contribution is within 1 % of Table 1: the reading "episode reward / agents".
-		if total, want := 4*Agents.Rows[i].Cells[1].Value, value(t, method, "Balance"); math.Abs(total/want-1) > 0.01 {
-			t.Errorf("%s: 4 contributions make %g, Table 1 has %g", method, total, want)
-		}
-	}
-}
 
 func TestTrialsAreOursByNameAndTheDefaultOnesAreThoseOfTable1(t *testing.T) {
 	for _, table := range Benchmarks {

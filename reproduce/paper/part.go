@@ -15,16 +15,14 @@ import (
 // Row is the table with one row alone, the one headed so in a group; an empty group means any. The error names near
 // heads.
 func (t *Benchmark) Row(group, head string) (*Benchmark, error) {
-	var known []string
-	for _, row := range t.Rows {
-		if row.Head == head && (group == "" || strings.HasPrefix(row.Group, group)) {
-			part := *t
-			part.Rows = []Row{row}
-			return &part, nil
-		}
-		known = append(known, row.Head)
+	row, err := find("row", head, t.Rows, func(r Row) string { return r.Head },
+		func(r Row) bool { return r.Head == head && strings.HasPrefix(r.Group, group) })
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", t.Name, err)
 	}
-	return nil, fmt.Errorf("table %s has no row %q%s", t.Name, head, conf.Near(head, known))
+	part := *t
+	part.Rows = []Row{row}
+	return &part, nil
 }
 
 // Only is the table with these columns alone, in this order. The error names near ones.

@@ -109,9 +109,6 @@ func TestAggregatesLeaveOutAMethodThatLacksWhatTheOthersHave(t *testing.T) {
 	if len(table.Rows) != 2 || table.Header[4] != "beats MAPPO" || table.Rows[0][4] != viz.Missing || !strings.HasPrefix(table.Rows[1][4], "0.") && !strings.HasPrefix(table.Rows[1][4], "1.") {
 		t.Errorf("the table is %v", table.Rows)
 	}
-	if table.Rows[0][5] != viz.Missing || table.Rows[1][5] != "3 of 4, p = 0.25 (Holm over 1 comparison)" { // MACE is 1.5 above three times, and equal on the fourth
-		t.Errorf("tasks won: %q and %q", table.Rows[0][5], table.Rows[1][5])
-	}
 	if note := table.Notes[0]; !strings.Contains(note, "has no interval") || !strings.Contains(note, "Methods left out, because they lack runs on these tasks: QMIX, MAPPO-CERMIC.") {
 		t.Errorf("the note is %s", note)
 	}
@@ -126,7 +123,7 @@ func TestDifferencesAreThoseThatCanBeTested(t *testing.T) {
 		"vmas/balance mappo task.reward=dense: 1 2", "vmas/balance qmix task.reward=dense: 2 1")
 	table, err := Sota.Differences(src, "MAPPO")
 	// 8 ± 2.776 · √(2/3), t = 9.80 of four degrees of freedom.
-	if want := []string{"Balanc*", "MACE", "8 [5.73, 10.3]", "0.0091 (Holm over 15 comparisons)", "3 and 3", "2"}; err != nil || len(table.Rows) != 1 || !slices.Equal(table.Rows[0], want) {
+	if want := []string{"Balanc*", "MACE", "8 [5.73, 10.3]", "0.0091 (Holm over 15 comparisons)", "3 and 3"}; err != nil || len(table.Rows) != 1 || !slices.Equal(table.Rows[0], want) {
 		t.Errorf("%q, %v; want %q", table.Rows, err, want)
 	}
 	if dense, err := Sota.OnDense().Differences(src, "MAPPO"); err != nil || len(dense.Rows) != 1 || dense.Rows[0][3] != "1 (Holm over 15 comparisons)" {

@@ -256,7 +256,6 @@ func conditions(shown []results.Group) []string {
 	if len(scores) > 0 {
 		out = append(out, "Episodes of Melting Pot scored by task.score="+list(scores, ", ")+".")
 	}
-	add(&out, bonusSpread(results.Flat(shown)))
 	if d := departures(results.Flat(shown)); len(d) > 0 {
 		out = append(out, "Departs from the paper's settings: "+strings.Join(d, ", ")+".")
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"cermic/envs/conf"
 )
 
 // Benchmark is one of the paper's four tables of results: rows and columns of published numbers, each with the trial
@@ -113,14 +111,8 @@ var Benchmarks = []*Benchmark{Sota, Agents, Ablation, Density}
 
 // FindBenchmark accepts a name, a number or a LaTeX label. The error names near ones.
 func FindBenchmark(name string) (*Benchmark, error) {
-	var known []string
-	for _, t := range Benchmarks {
-		if name == t.Name || name == t.Label || name == strconv.Itoa(t.Number) {
-			return t, nil
-		}
-		known = append(known, t.Name)
-	}
-	return nil, fmt.Errorf("unknown table %q%s", name, conf.Near(name, known))
+	return find("table", name, Benchmarks, func(t *Benchmark) string { return t.Name },
+		func(t *Benchmark) bool { return name == t.Name || name == t.Label || name == strconv.Itoa(t.Number) })
 }
 
 // Published is the printed number of a task and a method, by their IDs, in a table of one trial a cell; ok is false
@@ -173,7 +165,7 @@ func sota() *Benchmark {
 }
 
 func agents() *Benchmark {
-	task := mustTask(data.Agents.Task)
+	task := must(FindTask(data.Agents.Task))
 	t := &Benchmark{Number: 2, Name: "agents", Label: data.Agents.Label,
 		Caption: "Contribution of each agent in Balance*, by number of agents.",
 		Note:    "Read as the episode's reward divided by the number of agents."}
@@ -181,7 +173,7 @@ func agents() *Benchmark {
 		t.Columns = append(t.Columns, fmt.Sprintf("%d agents", n))
 	}
 	for _, key := range []string{"MAPPO-DB", "MAPPO-CERMIC"} {
-		m := mustMethod(key)
+		m := must(FindMethod(key))
 		row := Row{Head: m.Name}
 		for _, n := range data.Agents.NAgents {
 			count := strconv.Itoa(n)
@@ -219,13 +211,13 @@ var ablationRows = []struct {
 }
 
 func ablation() *Benchmark {
-	method := mustMethod(data.Ablation.BaseMethod)
+	method := must(FindMethod(data.Ablation.BaseMethod))
 	t := &Benchmark{Number: 3, Name: "ablation", Label: data.Ablation.Label,
 		Caption: "Ablations of MAPPO-CERMIC.",
 		Note:    "The meaning of ± and the number of seeds are not stated."}
 	columns := make([]Task, len(data.Ablation.Columns))
 	for i, name := range data.Ablation.Columns {
-		columns[i] = mustTask(name)
+		columns[i] = must(FindTask(name))
 		t.Columns = append(t.Columns, columns[i].Abbreviation)
 	}
 	for _, r := range ablationRows {
@@ -249,14 +241,14 @@ func density() *Benchmark {
 			"by the appendix; Δ is dense − sparse, printed negative and called a drop."}
 	columns := []string{"Balance", "GiveWay", "Passage"}
 	for _, name := range columns {
-		abbreviation := mustTask(name).Abbreviation
+		abbreviation := must(FindTask(name)).Abbreviation
 		t.Columns = append(t.Columns, abbreviation+" sparse", abbreviation+" dense", abbreviation+" Δ")
 	}
 	for _, key := range []string{"CPM", "QPLEX-ICES", "MAPPO-CERMIC"} {
-		m := mustMethod(key)
+		m := must(FindMethod(key))
 		row := Row{Head: m.Name}
 		for _, name := range columns {
-			task := mustTask(name)
+			task := must(FindTask(name))
 			sparse := Trial{Task: task.ID, Method: m.ID}
 			dense := Trial{Task: task.ID, Method: m.ID, Set: []string{"task.reward=dense"}}
 			cell := func(kind string, trial Trial, minus *Trial) Cell {

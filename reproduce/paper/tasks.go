@@ -114,15 +114,6 @@ func UnknownTask(name string, ids []string) error {
 	return fmt.Errorf("unknown task %q%s", name, conf.Near(name, known))
 }
 
-// mustTask is FindTask for names that stand in tables.json.
-func mustTask(name string) Task {
-	t, err := FindTask(name)
-	if err != nil {
-		panic("paper: tables.json: " + err.Error())
-	}
-	return t
-}
-
 // separators are what spellings of one name differ in.
 var separators = strings.NewReplacer("*", "", "_", "", " ", "", "-", "")
 

@@ -82,23 +82,6 @@ func TestPairsAreChosenByGroupAndPartOfTheirNames(t *testing.T) {
 	}
 }
 
-func TestCurvesAreWithinEachOthersIntervalsOrNot(t *testing.T) {
-	run := func(scores ...float64) *results.Record {
-		r := new(results.Record)
-		for k, s := range scores {
-			r.Evals = append(r.Evals, results.Eval{Frames: 60000 * k, Scores: []float64{s - 1, s + 1}})
-		}
-		return r
-	}
-	here := []*results.Record{run(1, 10), run(2, 11), run(3, 12)}
-	there := []*results.Record{run(2, 50), run(3, 50), run(4, 51)}
-	for k, want := range [][2]string{{"| 0 | 2.0 [−0.5, 4.5] | 3.0 [0.5, 5.5] | −1.0 [", "| yes |"}, {"| 60000 | 11.0 [", "| no |"}} {
-		if row := learningRow(here, there, k); !strings.HasPrefix(row, want[0]) || !strings.HasSuffix(row, want[1]) {
-			t.Error(row)
-		}
-	}
-}
-
 // learningRow is a row of the table: the k-th evaluation of two sides, mean returns over runs with intervals of
 // Student's t, their difference with Welch's, and whether each mean lies in the other's interval.
 func learningRow(here, there []*results.Record, k int) string {
