@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"cermic/cermiclib/nn"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -28,10 +29,7 @@ func icesParams(t *testing.T, m *ices) map[string][]float64 {
 	t.Helper()
 	out := map[string][]float64{}
 	for _, v := range nn.Variables(m.build.Store, "/"+icesScope) {
-		flat, err := tensors.CopyFlatData[float32](v.MustValue())
-		if err != nil {
-			t.Fatal(err)
-		}
+		flat := envtest.Must(tensors.CopyFlatData[float32](v.MustValue()))
 		wide := make([]float64, len(flat))
 		for i, x := range flat {
 			wide[i] = float64(x)
@@ -196,10 +194,7 @@ func TestICESFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	c.Entropy, c.Clip, c.BaseClip, c.CodeClamp = 0.1, 1e6, 1e6, 1e6 // a clipped gradient would only be hidden by Adam's first step
 	m := newICES(t, c, icesSpec())
 	r := &icesReference{m: m, params: icesParams(t, m), slots: make([]int32, c.Batch)}
-	got, err := m.Update(t.Context(), icesRollout(icesSpec(), 4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := envtest.Must(m.Update(t.Context(), icesRollout(icesSpec(), 4)))
 	after := icesParams(t, m)
 	draw := rng.New(3, "ices", 0, 0)
 	m.replay.SampleFrames(r.slots, draw)

@@ -13,6 +13,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/envtest"
 )
 
 // maceReference computes MACE in float64 from its formulas: forward only, in plain loops.
@@ -28,10 +29,7 @@ type maceReference struct {
 func maceWeights(store *model.Store) map[string][]float64 {
 	out := map[string][]float64{}
 	for _, v := range nn.Variables(store, "/"+maceScope) {
-		flat, err := tensors.CopyFlatData[float32](v.MustValue())
-		if err != nil {
-			panic(err)
-		}
+		flat := envtest.Must(tensors.CopyFlatData[float32](v.MustValue()))
 		wide := make([]float64, len(flat))
 		for i, x := range flat {
 			wide[i] = float64(x)

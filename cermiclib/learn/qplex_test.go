@@ -16,6 +16,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -43,22 +44,16 @@ func everyJoint(t *testing.T, c learn.MixerConfig, tables int) (total [][]float3
 	rows := tables * joints
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: agents, Obs: []int{obs}, State: state, Act: envs.ActSpec{Choices: choices}}
 	b := &nn.Build{Spec: spec, Backend: libtest.Backend(t), Store: nn.NewStore(3), Seed: 3}
-	mixer, err := c.Build(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mixer := envtest.Must(c.Build(b))
 	inputs := []nn.Input{
 		nn.F32("utility", rows, agents, choices), nn.I32("choice", rows, agents), nn.F32("state", rows, state), nn.F32("obs", rows, agents, obs),
 	}
-	p, err := nn.NewProgram(b, "mix", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := envtest.Must(nn.NewProgram(b, "mix", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		taken := graph.OneHot(in[1], choices, in[0].DType())
 		return []*graph.Node{mixer.Mix(sc.At("mixer"), learn.QIn{
 			Chosen: graph.ReduceSum(graph.Mul(in[0], taken), -1), Max: graph.ReduceMax(in[0], -1), OneHot: taken, State: in[2], Obs: in[3],
 		})}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	greedy = make([]int, tables)
 	for k, width := range map[int]int{0: agents * choices, 2: state, 3: agents * obs} {
 		p.Feed(k, func(dst []float32) {
@@ -83,9 +78,7 @@ func everyJoint(t *testing.T, c learn.MixerConfig, tables int) (total [][]float3
 			dst[row*3], dst[row*3+1], dst[row*3+2] = joint/16, joint/4%4, joint%4
 		}
 	})
-	if err := p.Run(); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, p.Run())
 	flat := make([]float32, rows)
 	p.Read(0, flat)
 	for table := range tables {

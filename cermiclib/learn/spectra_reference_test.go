@@ -11,6 +11,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -142,29 +143,21 @@ func TestSPECTraUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 // both signs, so that |W| is more than W; the learned seed starts as N(0,1).
 func TestSPECTraWeighsBySignedAndAsymmetricProducts(t *testing.T) {
 	const rows, agents, obs, embed = 50, 4, 5, 256
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 	b := &nn.Build{Spec: &envs.Spec{Name: "fake", Agents: agents, Obs: []int{obs}}, Backend: backend, Store: nn.NewStore(1), Seed: 1}
 	c := DefaultSPECTra()
 	c.Embed = embed
-	p, err := nn.NewProgram(b, "weigh", []nn.Input{nn.F32("obs", rows, agents, obs)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := envtest.Must(nn.NewProgram(b, "weigh", []nn.Input{nn.F32("obs", rows, agents, obs)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		w, _ := spectra{c}.hyper(sc.At("first"), in[0])
 		return []*graph.Node{w}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	r := rng.New(1, "rows")
 	p.Feed(0, func(dst []float32) {
 		for i := range dst {
 			dst[i] = r.Norm()
 		}
 	})
-	if err := p.Run(); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, p.Run())
 	w := make([]float32, rows*agents*agents)
 	p.Read(0, w)
 	negative, crossed := 0, 0.0

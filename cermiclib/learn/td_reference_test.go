@@ -14,6 +14,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest"
 )
 
 // tdReference computes a step of value decomposition in float64, from methods and formulas alone: forward in plain loops,
@@ -64,10 +65,7 @@ func newReference(l *q) *tdReference {
 
 // values reads a variable of any shape.
 func values(store *model.Store, path string) []float64 {
-	flat, err := tensors.CopyFlatData[float32](store.GetVariable(path).MustValue())
-	if err != nil {
-		panic(err)
-	}
+	flat := envtest.Must(tensors.CopyFlatData[float32](store.GetVariable(path).MustValue()))
 	return wide(flat)
 }
 

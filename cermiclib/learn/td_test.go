@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -83,21 +84,12 @@ func withCarry(x *rl.Rollout, hidden int) *rl.Rollout {
 // checkUpdate fails unless updates of the learner equal those of the reference.
 func checkUpdate(t *testing.T, c Q, p policy.Config, spec *envs.Spec) {
 	t.Helper()
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 	b := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}
-	built, err := c.Build(b, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := envtest.Must(c.Build(b, p))
 	l := built.(*q)
 	ref := newReference(l)
-	got, err := l.Update(t.Context(), withCarry(randomRollout(spec, 10), l.HiddenLen()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := envtest.Must(l.Update(t.Context(), withCarry(randomRollout(spec, 10), l.HiddenLen())))
 	slots, loss := make([]int32, len(l.slots)), 0.0
 	for step := range c.Steps {
 		l.replay.Sample(slots, rng.New(5, "replay", 0, uint64(step)))
@@ -172,25 +164,17 @@ func TestNativeUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 
 // TestTargetsMoveWhenTheirFramesAreOver: of rollout batches of 20 frames, the third and the fifth reach 42 and 84.
 func TestTargetsMoveWhenTheirFramesAreOver(t *testing.T) {
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 	c := sixSteps(QMIX{Embed: 3, Layers: 1, Hidden: 4})
 	c.TargetFrames, c.Polyak, c.Steps = 42, 1, 1
 	b := &nn.Build{Spec: tdSpec(false), Backend: backend, Store: nn.NewStore(5), Seed: 5}
-	built, err := c.Build(b, plain)
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := envtest.Must(c.Build(b, plain))
 	const name = "/mixer/b1/bias"
 	x := randomRollout(b.Spec, 10)
 	for k := range 6 {
 		x.Iteration, x.Frames = k, 20*k
 		before := values(b.Store, "/"+targetScope+name)
-		if _, err := built.Update(t.Context(), x); err != nil {
-			t.Fatal(err)
-		}
+		envtest.Must(built.Update(t.Context(), x))
 		online, target := values(b.Store, "/"+onlineScope+name), values(b.Store, "/"+targetScope+name)
 		want := before
 		if moves := k == 2 || k == 4; moves {

@@ -9,20 +9,15 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/envs/envtest"
 )
 
 // A memory says how wide its context is, and in how many successive steps of an agent it is trained.
 func Example() {
 	task := &envs.Spec{NumEnvs: 2, Agents: 3, Obs: []int{18}}
 	for _, kind := range []string{"mlp", "gru"} {
-		c, err := conf.New[memory.Config](kind)
-		if err != nil {
-			panic(err)
-		}
-		m, err := c.Build(&nn.Build{Spec: task})
-		if err != nil {
-			panic(err)
-		}
+		c := envtest.Must(conf.New[memory.Config](kind))
+		m := envtest.Must(c.Build(&nn.Build{Spec: task}))
 		fmt.Println(kind, "has", m.Shape().Width, "numbers, trained on", m.Shape().Chunk, "steps")
 	}
 	// Output:

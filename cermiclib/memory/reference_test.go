@@ -8,6 +8,8 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/envs/envtest"
 )
 
 // reference computes features of the graph memory for one agent step at a time, in float64 and with loops over nodes, from
@@ -40,10 +42,7 @@ func (r reference) weights(path string) ([]float64, []int) {
 	if v == nil {
 		panic("no variable " + path)
 	}
-	flat, err := tensors.CopyFlatData[float32](v.MustValue())
-	if err != nil {
-		panic(err)
-	}
+	flat := envtest.Must(tensors.CopyFlatData[float32](v.MustValue()))
 	wide := make([]float64, len(flat))
 	for i, x := range flat {
 		wide[i] = float64(x)

@@ -10,16 +10,14 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
 // goBuild is a Build on the pure Go backend, which every machine has.
 func goBuild(t testing.TB, seed uint64) *Build {
 	t.Helper()
-	b, err := OpenConfig(goConfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := envtest.Must(OpenConfig(goConfig))
 	return &Build{Backend: b, Store: NewStore(seed), Seed: seed}
 }
 
@@ -100,14 +98,11 @@ func (r *reference) step(xs, targets [][]float64, lr, eps, clip float64) float64
 func TestAdamOnAnMLPFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	b := goBuild(t, 7)
 	adam := Adam{LR: 0.01, Eps: 1e-6, Clip: 0.5}
-	p, err := NewProgram(b, "step", []Input{F32("x", 5, 3), F32("target", 5, 2)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := envtest.Must(NewProgram(b, "step", []Input{F32("x", 5, 3), F32("target", 5, 2)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		y := MLP(sc.At("net"), in[0], []int{4}, graph.Tanh, 2)
 		loss := graph.MulScalar(graph.ReduceAllMean(graph.Square(graph.Sub(y, in[1]))), 2)
 		return []*graph.Node{adam.Minimize(sc.At("net"), loss)}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	read := func(name string) []float64 {
 		var out []float64
 		for _, v := range b.Store.GetVariable("/net/" + name).MustValue().Value().([][]float32) {
@@ -134,9 +129,7 @@ func TestAdamOnAnMLPFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	p.Feed(0, fill(xs))
 	p.Feed(1, fill(targets))
 	for step := range 20 {
-		if err := p.Run(); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, p.Run())
 		want := ref.step(xs, targets, adam.LR, adam.Eps, adam.Clip)
 		// float32 against float64 over at most 20 steps of 0.01
 		if got := p.Scalar(0); math.Abs(got-want) > 1e-4*want {
@@ -155,13 +148,10 @@ func TestAdamOnAnMLPFollowsAnIndependentFloat64Implementation(t *testing.T) {
 func TestInitialWeightsDependOnSeedAndPathOnly(t *testing.T) {
 	weights := func(seed uint64, first, second string) []float32 {
 		b := goBuild(t, seed)
-		_, err := NewProgram(b, "init", []Input{F32("x", 1, 3)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		envtest.Must(NewProgram(b, "init", []Input{F32("x", 1, 3)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 			a, c := Linear(sc.At("%s", first), in[0], 2), Linear(sc.At("%s", second), in[0], 2)
 			return []*graph.Node{graph.Add(a, c)}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		var out []float32
 		for _, row := range b.Store.GetVariable("/one/weights").MustValue().Value().([][]float32) {
 			out = append(out, row...)
@@ -198,20 +188,15 @@ func TestAProgramThatCannotBeBuiltSaysWhichAndWhy(t *testing.T) {
 
 func TestRunningAProgramKeepsVariablesAndInputs(t *testing.T) {
 	b := goBuild(t, 1)
-	p, err := NewProgram(b, "count", []Input{F32("by", 1)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := envtest.Must(NewProgram(b, "count", []Input{F32("by", 1)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		v := Frozen(sc, in[0], "n", Constant(10), 1)
 		next := graph.Add(v.NodeValue(in[0]), in[0])
 		v.SetNodeValue(next)
 		return []*graph.Node{next}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	p.Feed(0, func(dst []float32) { dst[0] = 3 })
 	for _, want := range []float64{13, 16, 19} {
-		if err := p.Run(); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, p.Run())
 		if got := p.Scalar(0); got != want {
 			t.Fatalf("got %g, want %g", got, want)
 		}
@@ -222,21 +207,16 @@ func TestRunningAProgramKeepsVariablesAndInputs(t *testing.T) {
 }
 
 func TestNormalizeGivesMeanZeroAndVarianceOne(t *testing.T) {
-	p, err := NewProgram(goBuild(t, 1), "norm", []Input{F32("x", 2, 64)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+	p := envtest.Must(NewProgram(goBuild(t, 1), "norm", []Input{F32("x", 2, 64)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{Normalize(in[0])}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	r := rng.New(1, "norm")
 	p.Feed(0, func(dst []float32) {
 		for i := range dst {
 			dst[i] = 5 + 3*r.Norm()
 		}
 	})
-	if err := p.Run(); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, p.Run())
 	out := make([]float32, 128)
 	p.Read(0, out)
 	for row := range 2 {

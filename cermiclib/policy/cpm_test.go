@@ -16,6 +16,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -37,10 +38,7 @@ type cpmReference struct {
 func weights(store *model.Store) map[string][]float64 {
 	out := map[string][]float64{}
 	for _, v := range nn.Variables(store, "/") {
-		flat, err := tensors.CopyFlatData[float32](v.MustValue())
-		if err != nil {
-			panic(err)
-		}
+		flat := envtest.Must(tensors.CopyFlatData[float32](v.MustValue()))
 		wide := make([]float64, len(flat))
 		for i, x := range flat {
 			wide[i] = float64(x)
@@ -269,20 +267,11 @@ func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
 	c, b := smallCPM(), build(t)
 	c.Share, c.Label = share, label
 	b.Spec.Act, b.Spec.Masked = act, act.Choices > 0
-	p, err := c.Build(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	train, err := TrainerOf(p, b, "actor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := envtest.Must(c.Build(b))
+	train := envtest.Must(TrainerOf(p, b, "actor"))
 	x := cpmRollout(b.Spec, p.HiddenLen())
 	ref := &cpmReference{cfg: c, x: x, p: nn.ActionOutputs(&b.Spec.Act), params: weights(b.Store)}
-	got, err := train(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := envtest.Must(train(t.Context(), x))
 	truths := ref.truths()
 	if want := ref.loss(truths); math.Abs(got["cpm/loss"]-want) > 1e-5*(1+want) { // float32 against float64
 		t.Errorf("the loss is %g, want %g", got["cpm/loss"], want)
@@ -337,18 +326,10 @@ func TestTheCopyToActOnFollowsOncePerCollection(t *testing.T) {
 		cfg, b := smallCPM(), build(t)
 		cfg.Minibatch, cfg.Epochs, cfg.Lag = c.minibatch, c.epochs, 40
 		b.Spec.Act = envs.ActSpec{Choices: 3}
-		p, err := cfg.Build(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		train, err := TrainerOf(p, b, "actor")
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := envtest.Must(cfg.Build(b))
+		train := envtest.Must(TrainerOf(p, b, "actor"))
 		x, before := cpmRollout(b.Spec, p.HiddenLen()), weights(b.Store)
-		if _, err := train(t.Context(), x); err != nil {
-			t.Fatal(err)
-		}
+		envtest.Must(train(t.Context(), x))
 		after := weights(b.Store)
 		for name, v := range before {
 			if part, ok := strings.CutPrefix(name, "/cpm/following/"); ok {
@@ -377,10 +358,7 @@ func TestCarryIsWhatPeersWereThoughtToDo(t *testing.T) {
 		c, b := smallCPM(), build(t)
 		c.PeerInput = input
 		b.Spec.Act, b.Spec.Masked = envs.ActSpec{Choices: 3}, true
-		p, err := c.Build(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := envtest.Must(c.Build(b))
 		x := cpmRollout(b.Spec, p.HiddenLen())
 		each := copies * agents
 		prog := program(t, b, []nn.Input{nn.F32("obs", copies, agents, seen), nn.F32("hidden", copies, agents, p.HiddenLen())},

@@ -30,10 +30,7 @@ func allTasks(t testing.TB) []envs.Config {
 	t.Helper()
 	var all []envs.Config
 	for _, name := range envs.Names() {
-		cfg, err := envs.Default(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := envtest.Must(envs.Default(name))
 		all = append(all, cfg)
 	}
 	if len(all) != 4 {
@@ -45,10 +42,7 @@ func allTasks(t testing.TB) []envs.Config {
 // build makes parallel environments of a task and resets them.
 func build(t testing.TB, cfg envs.Config, numEnvs, workers int) (*env, *envs.Step, *envs.Actions) {
 	t.Helper()
-	built, err := cfg.WithShared(envs.Common{NumEnvs: numEnvs, Reward: envs.Dense}).Build(11, workers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := envtest.Must(cfg.WithShared(envs.Common{NumEnvs: numEnvs, Reward: envs.Dense}).Build(11, workers))
 	e := built.(*env)
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 	e.Reset(nil, out)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -65,9 +66,7 @@ func TestGamesSavedInTheMiddleOfAnythingGoOnAlike(t *testing.T) {
 		b, outB, actB := build(t, cfg, 9, 2)
 		for at := range 300 {
 			if at%37 == 0 {
-				if err := b.Load(a.Save(nil)); err != nil {
-					t.Fatal(err)
-				}
+				envtest.NoError(t, b.Load(a.Save(nil)))
 			}
 			lively(a, actA, at)
 			lively(b, actB, at)

@@ -13,14 +13,8 @@ import (
 
 // The embedded sprites equal the recorded ones.
 func TestSpritesAreTheRecordedOnes(t *testing.T) {
-	raw, err := os.ReadFile(envtest.Statistics(t, "meltingpot", "sprites.json.gz")[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := readSprites(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := envtest.Must(os.ReadFile(envtest.Statistics(t, "meltingpot", "sprites.json.gz")[0]))
+	want := envtest.Must(readSprites(raw))
 	for name, recorded := range want.Substrates {
 		if !reflect.DeepEqual(sprites().Substrates[name], recorded) {
 			t.Errorf("the sprites of %s differ from the recorded ones", name)

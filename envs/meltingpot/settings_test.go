@@ -10,6 +10,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/envs/envtest"
 )
 
 // Each row is a setting with a value that Build rejects, and a part of the error.
@@ -26,9 +27,7 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 		} {
 			var bad envs.Config
 			overlay := fmt.Sprintf(`{"kind":%q,%q:%s}`, cfg.Kind(), row.key, row.value)
-			if err := conf.Unmarshal([]byte(overlay), &bad); err != nil {
-				t.Fatal(err)
-			}
+			envtest.NoError(t, conf.Unmarshal([]byte(overlay), &bad))
 			_, err := bad.Build(1, 1)
 			if err == nil || !strings.HasPrefix(err.Error(), cfg.Kind()+": ") || !strings.Contains(err.Error(), row.says) ||
 				strings.Contains(err.Error(), "\n") {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cermic/envs/conf"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -141,9 +142,7 @@ func TestUnknownArgumentsOfRecordingsAreNamed(t *testing.T) {
 		strings.Replace(`{`+whole+`}`, `"weighted_teams"`, `"weighted_teams","p":1`, 1): `"p"`,
 	} {
 		var a arguments
-		if err := json.Unmarshal([]byte(args), &a); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, json.Unmarshal([]byte(args), &a))
 		if _, _, err := a.settings(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one that names %s", args, err, want)
 		}
@@ -163,9 +162,7 @@ func TestArgumentsLeaveOlderConfigsTheirIdentity(t *testing.T) {
 		"team_weights": "[0.5,0,0.5]", "exception_unit_types": `"none"`,
 	} {
 		changed := cfg
-		if err := conf.Unmarshal([]byte(`{"`+key+`":`+text+`}`), &changed); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, conf.Unmarshal([]byte(`{"`+key+`":`+text+`}`), &changed))
 		if data, err := conf.Marshal(changed); err != nil || !strings.Contains(string(data), `"`+key+`":`+text) {
 			t.Errorf("%s=%s: %s, %v", key, text, data, err)
 		}

@@ -33,10 +33,7 @@ func TestDefaultsKeepTheirIdentity(t *testing.T) {
 		"vmas/wheel":            "0f3b9c8fe54b9aa7",
 	}
 	for name, want := range pinned {
-		cfg, err := envs.Default(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := envtest.Must(envs.Default(name))
 		if id, err := conf.Hash(cfg); err != nil || id != want {
 			t.Errorf("%s has the hash %s (%v), want %s", name, id, err, want)
 		}
@@ -91,9 +88,7 @@ func named(k int, overlay string) string {
 func configOf(t *testing.T, overlay string) envs.Config {
 	t.Helper()
 	var cfg envs.Config
-	if err := conf.Unmarshal([]byte(overlay), &cfg); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, conf.Unmarshal([]byte(overlay), &cfg))
 	return cfg
 }
 
@@ -107,21 +102,13 @@ func TestTasksKeepTheContractWithOtherSettings(t *testing.T) {
 func TestSettingsSurviveTheirJSON(t *testing.T) {
 	for _, overlay := range combined {
 		cfg := configOf(t, overlay)
-		data, err := conf.Marshal(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := envtest.Must(conf.Marshal(cfg))
 		if again, err := conf.Marshal(configOf(t, string(data))); err != nil || string(again) != string(data) {
 			t.Errorf("%s reads back as %s (error: %v)", data, again, err)
 		}
 		var given map[string]any
-		if err := json.Unmarshal([]byte(overlay), &given); err != nil {
-			t.Fatal(err)
-		}
-		usual, err := envs.Default(cfg.Kind())
-		if err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, json.Unmarshal([]byte(overlay), &given))
+		usual := envtest.Must(envs.Default(cfg.Kind()))
 		text := map[string]string{}
 		for _, doc := range conf.Keys(usual) {
 			text[doc.Key] = doc.Value
@@ -138,10 +125,7 @@ func TestSettingsSurviveTheirJSON(t *testing.T) {
 // The error for an unknown keyword names it.
 func TestUnknownKeywordsAreNamed(t *testing.T) {
 	for _, name := range envs.Names() {
-		raw, err := json.Marshal(withKwargs(t, strings.TrimPrefix(name, "vmas/"), []byte(`{"fixed_passage":true}`)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := envtest.Must(json.Marshal(withKwargs(t, strings.TrimPrefix(name, "vmas/"), []byte(`{"fixed_passage":true}`))))
 		var cfg envs.Config
 		if err := conf.Unmarshal(raw, &cfg); err == nil || !strings.Contains(err.Error(), `"fixed_passage"`) {
 			t.Errorf("%s: error %v, want one that names fixed_passage", name, err)
@@ -186,9 +170,7 @@ func twins(t *testing.T, base, more string, steps int, show func(a, b *env, x, y
 	t.Helper()
 	first, second := map[string]any{}, map[string]any{}
 	for _, text := range []string{base, more} {
-		if err := json.Unmarshal([]byte(text), &second); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, json.Unmarshal([]byte(text), &second))
 		second["copies"], second["reward"] = 16, envs.Dense
 		if len(first) == 0 {
 			maps.Copy(first, second)

@@ -11,6 +11,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/envs/envtest"
 )
 
 func TestImpossibleSettingsAreNamed(t *testing.T) {
@@ -122,9 +123,7 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 	} {
 		var cfg envs.Config
 		overlay := fmt.Sprintf(`{"kind":"vmas/%s",%q:%s}`, row.task, row.key, row.value)
-		if err := conf.Unmarshal([]byte(overlay), &cfg); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, conf.Unmarshal([]byte(overlay), &cfg))
 		_, err := cfg.Build(1, 1)
 		if err == nil || !strings.HasPrefix(err.Error(), cfg.Kind()+": ") || !strings.Contains(err.Error(), row.key) ||
 			strings.Contains(err.Error(), "\n") {
@@ -142,11 +141,8 @@ func TestChoicesPushWhereTheyShould(t *testing.T) {
 		{Product9, []Vec{{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {-1, -1}, {-1, 1}, {1, 0}, {1, -1}, {1, 1}}},
 		{Cross5, []Vec{{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}}},
 	} {
-		built, err := DefaultBalance().WithDiscrete(set.name).WithShared(envs.Common{NumEnvs: 1,
-			Reward: envs.Dense}).Build(1, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		built := envtest.Must(DefaultBalance().WithDiscrete(set.name).WithShared(envs.Common{NumEnvs: 1,
+			Reward: envs.Dense}).Build(1, 1))
 		e := built.(*env)
 		out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 		if e.Spec().Act.Choices != len(set.want) {
@@ -165,10 +161,7 @@ func TestChoicesPushWhereTheyShould(t *testing.T) {
 
 // Actions beyond the range are clamped, as in BenchMARL.
 func TestActionsAreClamped(t *testing.T) {
-	built, err := DefaultBalance().WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := envtest.Must(DefaultBalance().WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1))
 	e := built.(*env)
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 	e.Reset(nil, out)
@@ -182,10 +175,7 @@ func TestActionsAreClamped(t *testing.T) {
 // A diverged policy is detected by its losses; until then the environment must continue.
 func TestActionsThatAreNoNumbersDoNoHarmElsewhere(t *testing.T) {
 	for _, name := range envs.Names() {
-		cfg, err := envs.Default(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := envtest.Must(envs.Default(name))
 		sick, sound := buildNumEnvs(t, cfg, 2), buildNumEnvs(t, cfg, 2)
 		a, b, act := envs.NewStep(sick.Spec()), envs.NewStep(sound.Spec()), envs.NewActions(sick.Spec())
 		for range 5 {
@@ -216,10 +206,7 @@ func TestLabelsSeeWithinTheFieldOfViewOrOneBodyLength(t *testing.T) {
 	} {
 		cfg := DefaultBalance()
 		cfg.NumEnvs, cfg.FieldOfView = 1, c.fov
-		built, err := cfg.Build(1, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		built := envtest.Must(cfg.Build(1, 1))
 		e := built.(*env)
 		out := envs.NewStep(e.Spec())
 		e.Reset(nil, out)

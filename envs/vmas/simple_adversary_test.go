@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -86,10 +87,7 @@ func TestGoalOfWorld(t *testing.T) {
 	for goal, shared := range map[GoalDraw]bool{GoalOfWorld: true, GoalOfEnv: false} {
 		cfg := DefaultSimpleAdversary()
 		cfg.Goal, cfg.NumEnvs = goal, 8
-		built, err := cfg.Build(1, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		built := envtest.Must(cfg.Build(1, 1))
 		e := built.(*env)
 		out := envs.NewStep(e.Spec())
 		seen, mixed := map[float32]bool{}, false
