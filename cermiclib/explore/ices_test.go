@@ -60,8 +60,7 @@ func smallICES() ICES {
 func newICES(t *testing.T, c ICES, s *envs.Spec) *ices {
 	t.Helper()
 	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
-	m := envtest.Must(c.Build(&nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3}))
-	return m.(*ices)
+	return envtest.Must(c.Build(&nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3})).(*ices)
 }
 
 // TestOnlyTheAgentThatMattersContributes: the other's contribution is not nothing, since what separate models have
@@ -249,16 +248,6 @@ func TestICESRefusesTasksItCannotModel(t *testing.T) {
 		backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 		if _, err := smallICES().Build(&nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(1)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want a sentence with %s", err, want)
-		}
-	}
-	for name, change := range map[string]func(*ICES){
-		"ratio": func(c *ICES) { c.Ratio = 1 }, "entropy": func(c *ICES) { c.Entropy = math.NaN() }, "hidden": func(c *ICES) { c.Hidden = []int{0} },
-		"steps": func(c *ICES) { c.Steps = 0 }, "clip": func(c *ICES) { c.CodeClamp = 0 }, "delta": func(c *ICES) { c.DeltaClip = 0 },
-	} {
-		c := smallICES()
-		change(&c)
-		if err := c.Validate(); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: got %v, want a sentence", name, err)
 		}
 	}
 }

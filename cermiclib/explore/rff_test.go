@@ -26,8 +26,7 @@ func rawRFF() RFF {
 
 func newRFF(t *testing.T, c RFF, s *envs.Spec, seed uint64) *rff {
 	t.Helper()
-	m := envtest.Must(c.Build(&nn.Build{Spec: s, Seed: seed}))
-	return m.(*rff)
+	return envtest.Must(c.Build(&nn.Build{Spec: s, Seed: seed})).(*rff)
 }
 
 // placesSpec is a task of so many agents, each of which observes its place among ten as a one-hot vector.

@@ -35,8 +35,7 @@ func benchmarkStep(b *testing.B, c Q, p policy.Config) {
 	backend := envtest.Must(nn.Open())
 	spec := &envs.Spec{Name: "fake", NumEnvs: 2, Agents: 4, Obs: []int{16}, State: 64, Act: envs.ActSpec{Choices: 9}}
 	c.Frames, c.Replay = 100_000, 100_000
-	built := envtest.Must(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}, p))
-	l := built.(*q)
+	l := envtest.Must(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}, p)).(*q)
 	envtest.NoError(b, l.replay.Add(withCarry(randomRollout(spec, 50_000), l.HiddenLen())))
 	minibatches := func(yield func(error) bool) {
 		for step := uint64(0); b.Loop(); step++ {

@@ -156,8 +156,7 @@ func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 				c.Frames, c.Epochs, c.Minibatch, c.CriticHidden = 20, 5, 20, []int{4}
 				c.LR, c.Eps, c.Adam.Clip = 0.05, 1e-3, 0.5
 				b := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}
-				built := envtest.Must(c.Build(b, policy.MLP{Hidden: []int{4}}))
-				l := built.(*mappo)
+				l := envtest.Must(c.Build(b, policy.MLP{Hidden: []int{4}})).(*mappo)
 				x := randomRollout(spec, 10)
 				behaved(t, l, x, eps, rl.RatioMixture)
 				ref := &ppoReference{l: l, x: x, params: map[string][]float64{}, m: map[string][]float64{}, v: map[string][]float64{}}

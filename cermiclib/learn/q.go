@@ -71,8 +71,6 @@ const (
 	IntAtSample  = "sample"
 )
 
-var _ Config = Q{}
-
 func init() { Register(DefaultQ()) }
 
 // Scheduled sets what a rollout batch is, what is kept and how often it is learnt from, and lets ε fall within the

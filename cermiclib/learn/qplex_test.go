@@ -3,9 +3,6 @@
 package learn_test
 
 import (
-	"fmt"
-	"math"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -14,7 +11,6 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
-	"cermic/cermiclib/policy"
 	"cermic/envs"
 	"cermic/envs/envtest"
 	"cermic/envs/rng"
@@ -142,26 +138,4 @@ func TestQPLEXLearnsTheIdentityTask(t *testing.T) {
 	task.Masked = true
 	l.Mixer = smallQPLEX(learn.HeadQatten, 1)
 	libtest.CheckLearns(t, toy(task, l, 128*12), 3.9)
-}
-
-func TestQPLEXActsOnItsOwnObservationOnly(t *testing.T) {
-	l := smallQ().WithQPLEX()
-	libtest.CheckDecentralised(t, libtest.DefaultIdentity(), l, policy.DefaultMLP())
-}
-
-func TestImpossibleQPLEXsGetASentence(t *testing.T) {
-	for name, change := range map[string]func(*learn.QPLEX){
-		"head": func(c *learn.QPLEX) { c.Head = "quatten" }, "hidden": func(c *learn.QPLEX) { c.Hidden = 0 },
-		"heads": func(c *learn.QPLEX) { c.Heads = 0 }, "layers": func(c *learn.QPLEX) { c.AdvLayers = 0 },
-		"penalty": func(c *learn.QPLEX) { c.Penalty = math.NaN() },
-	} {
-		c := learn.DefaultQPLEX()
-		change(&c)
-		if err := c.Validate(); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: got %v, want a sentence", name, err)
-		}
-	}
-	if err := fmt.Sprint((learn.QPLEX{Head: "quatten"}).Validate()); !strings.Contains(err, "qatten") {
-		t.Errorf("%q does not name the head that was meant", err)
-	}
 }

@@ -71,8 +71,7 @@ func TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored(t *testing.T) {
 			c := sixSteps(QMIX{Embed: 3, Layers: 1, Hidden: 4})
 			c.Discount, c.Steps, c.IntAt = 0, 1, at
 			b := &nn.Build{Spec: tdSpec(false), Backend: backend, Store: nn.NewStore(5), Seed: 5}
-			built := envtest.Must(c.Build(b, plain))
-			l := built.(*q)
+			l := envtest.Must(c.Build(b, plain)).(*q)
 			envtest.NoError(t, l.Rescore(flat(2)))
 			x := randomRollout(b.Spec, 10)
 			x.ExtrinsicWeight = weight

@@ -42,8 +42,6 @@ type SPECTra struct {
 // spectraRevision is 2 since tokens are projected before they are multiplied.
 const spectraRevision = 2
 
-var _ MixerConfig = SPECTra{}
-
 func init() { RegisterMixer(DefaultSPECTra()) }
 
 // DefaultSPECTra has the authors' sizes.

@@ -86,8 +86,7 @@ func checkUpdate(t *testing.T, c Q, p policy.Config, spec *envs.Spec) {
 	t.Helper()
 	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 	b := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}
-	built := envtest.Must(c.Build(b, p))
-	l := built.(*q)
+	l := envtest.Must(c.Build(b, p)).(*q)
 	ref := newReference(l)
 	got := envtest.Must(l.Update(t.Context(), withCarry(randomRollout(spec, 10), l.HiddenLen())))
 	slots, loss := make([]int32, len(l.slots)), 0.0

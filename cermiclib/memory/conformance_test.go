@@ -391,8 +391,7 @@ func (m memoryCheck) rewardIgnoresMemory(t *testing.T) {
 	if !slices.Equal(want, reward()) {
 		t.Error("the intrinsic reward changes with the memory's weights")
 	}
-	s := envtest.Must(module.Update(t.Context(), m.rollout(m.steps(t), 8)))
-	for name, v := range s {
+	for name, v := range envtest.Must(module.Update(t.Context(), m.rollout(m.steps(t), 8))) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			t.Errorf("%s is %g after an update", name, v)
 		}

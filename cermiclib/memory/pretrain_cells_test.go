@@ -16,8 +16,7 @@ func pictures(t *testing.T) envs.Env {
 	t.Helper()
 	task := meltingpot.DefaultPrisonersDilemma()
 	task.NumEnvs = 10
-	env := envtest.Must(task.Build(1, 1))
-	return env
+	return envtest.Must(task.Build(1, 1))
 }
 
 // TestADetectorLearnsToSeePlayersInPictures pre-trains on cells, most of which show bare floor, resources and walls.

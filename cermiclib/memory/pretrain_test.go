@@ -76,15 +76,13 @@ func (e *scatter) Step(_ *envs.Actions, out *envs.Step) {
 
 func pureGo(t *testing.T) nn.Backend {
 	t.Helper()
-	b := envtest.Must(nn.OpenConfig(nn.Sequential))
-	return b
+	return envtest.Must(nn.OpenConfig(nn.Sequential))
 }
 
 // fastest is the backend for hundreds of steps: XLA where it is installed.
 func fastest(t *testing.T) nn.Backend {
 	t.Helper()
-	b := envtest.Must(nn.Open())
-	return b
+	return envtest.Must(nn.Open())
 }
 
 // pretrainable is narrow, but its embedding has room for what an agent of scatter sees.

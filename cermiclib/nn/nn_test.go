@@ -205,27 +205,3 @@ func TestRunningAProgramKeepsVariablesAndInputs(t *testing.T) {
 		t.Errorf("%d trainable parameters, want 0: the counter is frozen", n)
 	}
 }
-
-func TestNormalizeGivesMeanZeroAndVarianceOne(t *testing.T) {
-	p := envtest.Must(NewProgram(goBuild(t, 1), "norm", []Input{F32("x", 2, 64)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
-		return []*graph.Node{Normalize(in[0])}
-	}))
-	r := rng.New(1, "norm")
-	p.Feed(0, func(dst []float32) {
-		for i := range dst {
-			dst[i] = 5 + 3*r.Norm()
-		}
-	})
-	envtest.NoError(t, p.Run())
-	out := make([]float32, 128)
-	p.Read(0, out)
-	for row := range 2 {
-		var sum, square float64
-		for _, x := range out[row*64 : (row+1)*64] {
-			sum, square = sum+float64(x), square+float64(x)*float64(x)
-		}
-		if math.Abs(sum/64) > 1e-5 || math.Abs(square/64-1) > 1e-4 {
-			t.Errorf("row %d: mean %g, variance %g", row, sum/64, square/64)
-		}
-	}
-}

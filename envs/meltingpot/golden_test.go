@@ -76,8 +76,7 @@ func (t *tuple) UnmarshalJSON(raw []byte) error {
 }
 
 func (t tuple) int(k int) int {
-	n := envtest.Must(strconv.Atoi(t[k]))
-	return n
+	return envtest.Must(strconv.Atoi(t[k]))
 }
 
 // readStream calls visit for each step of a recording until it returns false.

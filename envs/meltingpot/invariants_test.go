@@ -83,21 +83,3 @@ func TestGamesSavedInTheMiddleOfAnythingGoOnAlike(t *testing.T) {
 		}
 	}
 }
-
-// Over 200 steps with all kinds of actions, an environment's queue and events fit into their allocated capacity:
-// growth would allocate.
-func TestNothingGrowsDuringPlay(t *testing.T) {
-	for _, cfg := range allTasks(t) {
-		e, out, act := build(t, cfg, 8, 1)
-		at := 0
-		if n := testing.AllocsPerRun(200, func() {
-			for k := range act.Discrete {
-				act.Discrete[k] = int32((at + 3*k + at*k) % e.spec.Act.Choices)
-			}
-			at++
-			e.Step(act, out)
-		}); n != 0 {
-			t.Errorf("%s: %g allocations a step", cfg.Kind(), n)
-		}
-	}
-}

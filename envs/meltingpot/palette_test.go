@@ -46,21 +46,3 @@ func TestCellNumbersNeverChange(t *testing.T) {
 		}
 	}
 }
-
-// Two cells have different numbers exactly if their pixels differ; black is 0.
-func TestEqualPicturesHaveEqualNumbers(t *testing.T) {
-	for _, cfg := range allTasks(t) {
-		e, _, _ := build(t, cfg, 1, 1)
-		seen := map[picture]int{}
-		for n := range len(e.spec.Pixels) / 192 {
-			pic := picture(e.spec.Pixels[n*192:])
-			if other, ok := seen[pic]; ok {
-				t.Fatalf("%s: pictures %d and %d are equal", cfg.Kind(), other, n)
-			}
-			seen[pic] = n
-		}
-		if n, ok := seen[picture{}]; !ok || n != 0 {
-			t.Errorf("%s: black is picture %d, want 0", cfg.Kind(), n)
-		}
-	}
-}

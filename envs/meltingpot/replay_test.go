@@ -82,8 +82,7 @@ type follower struct {
 func newFollower(t *testing.T, h *header) *follower {
 	t.Helper()
 	cfg := envtest.Must(envs.Default("meltingpot/" + h.Substrate))
-	built := envtest.Must(cfg.WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1))
-	e := built.(*env)
+	e := envtest.Must(cfg.WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1)).(*env)
 	f := &follower{
 		t: t, e: e, g: e.games[0], b: e.games[0].base(), out: envs.NewStep(e.Spec()),
 		sites: map[int]int{}, marker: map[int]int{}, player: map[int]int{}, water: map[int]int32{},

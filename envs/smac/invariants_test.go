@@ -24,8 +24,7 @@ func FuzzBattle(f *testing.F) {
 		if seed&1 == 1 {
 			r = &zergRace
 		}
-		made := envtest.Must(build("smac/fuzz", envs.Common{NumEnvs: 1, Reward: envs.Dense}, s, r, seed, 1))
-		e := made.(*env)
+		e := envtest.Must(build("smac/fuzz", envs.Common{NumEnvs: 1, Reward: envs.Dense}, s, r, seed, 1)).(*env)
 		out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 		e.Reset(nil, out)
 		for step := range 40 {
@@ -152,8 +151,7 @@ func TestNothingHappensAfterTheEnd(t *testing.T) {
 func TestEndingsArePaidOnceToAll(t *testing.T) {
 	s := DefaultSettings()
 	s.SparseWin, s.SparseLoss, s.SparseDraw, s.MaxSteps = 7, -3, -0.5, 25
-	made := envtest.Must(build("smac/test", envs.Common{NumEnvs: 400, Reward: envs.Sparse}, s, &zergRace, 1, 0))
-	e := made.(*env)
+	e := envtest.Must(build("smac/test", envs.Common{NumEnvs: 400, Reward: envs.Sparse}, s, &zergRace, 1, 0)).(*env)
 	if e.Spec().Solved != 7 || e.Spec().Metric != "win rate" || !e.Spec().Succeeds(7) || e.Spec().Succeeds(-3) {
 		t.Errorf("spec %+v does not define a win", e.Spec())
 	}

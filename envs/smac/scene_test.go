@@ -57,6 +57,5 @@ func TestScenesShowWhoIsWhereWithHowMuchLeft(t *testing.T) {
 // simulatorOf makes a single environment.
 func simulatorOf(t *testing.T, s Settings, r *race) envs.Env {
 	t.Helper()
-	e := envtest.Must(build("smac/test", envs.Common{NumEnvs: 1, Reward: envs.Sparse}, s, r, 2, 1))
-	return e
+	return envtest.Must(build("smac/test", envs.Common{NumEnvs: 1, Reward: envs.Sparse}, s, r, 2, 1))
 }

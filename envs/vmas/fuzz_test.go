@@ -5,6 +5,7 @@ package vmas
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -89,6 +90,7 @@ func playAnything(t *testing.T, env envs.Env, r *rng.Rand, next func(*rng.Rand) 
 	out, act, done := envs.NewStep(spec), envs.NewActions(spec), make([]uint8, spec.NumEnvs)
 	env.Reset(nil, out)
 	for step := range 40 {
+		checkScript(t, env, act)
 		for i := range act.Continuous {
 			act.Continuous[i] = next(r)
 		}
@@ -105,6 +107,20 @@ func playAnything(t *testing.T, env envs.Env, r *rng.Rand, next func(*rng.Rand) 
 			done[c] = out.Terminated[c] | out.Truncated[c]
 		}
 		env.Reset(done, out)
+	}
+}
+
+// checkScript checks that a scripted policy returns finite actions within bounds, and the same ones for one state.
+func checkScript(t *testing.T, env envs.Env, act *envs.Actions) {
+	t.Helper()
+	script, again := env.(envs.Scripter), envs.NewActions(env.Spec())
+	if !script.Script(act) || !script.Script(again) || !reflect.DeepEqual(act, again) {
+		t.Error("a script returns no action, or two for one state")
+	}
+	for i, x := range act.Continuous {
+		if high := env.Spec().Act.High[i%2]; !isFinite(x) || abs(x) > high {
+			t.Errorf("a script returns %g, want at most %g", x, high)
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -95,72 +94,6 @@ func configOf(t *testing.T, overlay string) envs.Config {
 func TestTasksKeepTheContractWithOtherSettings(t *testing.T) {
 	for k, overlay := range combined {
 		t.Run(named(k, overlay), func(t *testing.T) { envtest.Check(t, configOf(t, overlay)) })
-	}
-}
-
-// A task's JSON reads back as the same task.
-func TestSettingsSurviveTheirJSON(t *testing.T) {
-	for _, overlay := range combined {
-		cfg := configOf(t, overlay)
-		data := envtest.Must(conf.Marshal(cfg))
-		if again, err := conf.Marshal(configOf(t, string(data))); err != nil || string(again) != string(data) {
-			t.Errorf("%s reads back as %s (error: %v)", data, again, err)
-		}
-		var given map[string]any
-		envtest.NoError(t, json.Unmarshal([]byte(overlay), &given))
-		usual := envtest.Must(envs.Default(cfg.Kind()))
-		text := map[string]string{}
-		for _, doc := range conf.Keys(usual) {
-			text[doc.Key] = doc.Value
-		}
-		for key, value := range given {
-			if raw, _ := json.Marshal(value); key != "kind" &&
-				!strings.Contains(string(data), fmt.Sprintf(`%q:%s`, key, raw)) && text[key] != string(raw) {
-				t.Errorf("%s does not contain %s = %s", data, key, raw)
-			}
-		}
-	}
-}
-
-// The error for an unknown keyword names it.
-func TestUnknownKeywordsAreNamed(t *testing.T) {
-	for _, name := range envs.Names() {
-		raw := envtest.Must(json.Marshal(withKwargs(t, strings.TrimPrefix(name, "vmas/"), []byte(`{"fixed_passage":true}`))))
-		var cfg envs.Config
-		if err := conf.Unmarshal(raw, &cfg); err == nil || !strings.Contains(err.Error(), `"fixed_passage"`) {
-			t.Errorf("%s: error %v, want one that names fixed_passage", name, err)
-		}
-	}
-}
-
-// Under all settings, scripts return finite actions within bounds, and the same ones for equal states.
-func TestScriptsPlayUnderOtherSettings(t *testing.T) {
-	for k, overlay := range combined {
-		t.Run(named(k, overlay), func(t *testing.T) {
-			e := buildNumEnvs(t, configOf(t, overlay), 8)
-			out, act, again, done := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), envs.NewActions(e.Spec()),
-				make([]uint8, 8)
-			for range 300 {
-				if !e.Script(act) || !e.Script(again) {
-					t.Fatal("the task has no script")
-				}
-				if !slices.Equal(act.Continuous, again.Continuous) || !slices.Equal(act.Discrete, again.Discrete) {
-					t.Fatal("a script returns two actions for one state")
-				}
-				for i, x := range act.Continuous {
-					if !isFinite(x) || abs(x) > e.spec.Act.High[i%2] {
-						t.Fatalf("a script returns %g, want at most %g", x, e.spec.Act.High[i%2])
-					}
-				}
-				e.Step(act, out)
-				checkFinite(t, out)
-				for c := range done {
-					done[c] = out.Terminated[c] | out.Truncated[c]
-				}
-				e.Reset(done, out)
-				e.Scene(0)
-			}
-		})
 	}
 }
 

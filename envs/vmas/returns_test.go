@@ -67,8 +67,7 @@ func TestFullForceLiftsAsFarAsInTheOriginal(t *testing.T) {
 	for agents, rise := range map[int]float32{2: 0.259, 4: 0.579, 6: 0.820, 8: 1.007} {
 		cfg := DefaultBalance()
 		cfg.Agents, cfg.RandomPackagePosOnLine, cfg.NumEnvs = agents, false, 1
-		built := envtest.Must(cfg.Build(1, 1))
-		e := built.(*env)
+		e := envtest.Must(cfg.Build(1, 1)).(*env)
 		out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 		e.Reset(nil, out)
 		start := e.world.Pos(0, balancePackage).Y

@@ -134,8 +134,7 @@ func buildOverlay(t *testing.T, overlay map[string]any, seed uint64, workers int
 	raw := envtest.Must(json.Marshal(overlay))
 	var cfg envs.Config
 	envtest.NoError(t, conf.Unmarshal(raw, &cfg))
-	built := envtest.Must(cfg.Build(seed, workers))
-	return built.(*env)
+	return envtest.Must(cfg.Build(seed, workers)).(*env)
 }
 
 // checkWorld compares the task's WorldSpec with the recorded one.

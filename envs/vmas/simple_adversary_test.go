@@ -87,8 +87,7 @@ func TestGoalOfWorld(t *testing.T) {
 	for goal, shared := range map[GoalDraw]bool{GoalOfWorld: true, GoalOfEnv: false} {
 		cfg := DefaultSimpleAdversary()
 		cfg.Goal, cfg.NumEnvs = goal, 8
-		built := envtest.Must(cfg.Build(1, 1))
-		e := built.(*env)
+		e := envtest.Must(cfg.Build(1, 1)).(*env)
 		out := envs.NewStep(e.Spec())
 		seen, mixed := map[float32]bool{}, false
 		for range 20 {

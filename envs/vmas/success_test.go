@@ -99,8 +99,7 @@ func buildNumEnvs(t *testing.T, cfg envs.Config, numEnvs int) *env {
 	t.Helper()
 	shared := cfg.Shared()
 	shared.NumEnvs, shared.Reward = numEnvs, envs.Sparse
-	built := envtest.Must(cfg.WithShared(shared).Build(11, 1))
-	e := built.(*env)
+	e := envtest.Must(cfg.WithShared(shared).Build(11, 1)).(*env)
 	e.Reset(nil, envs.NewStep(e.Spec()))
 	return e
 }
