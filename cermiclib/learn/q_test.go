@@ -82,7 +82,6 @@ func TestQMIXActsOnItsOwnObservationOnly(t *testing.T) {
 func TestQRefusesImpossibleSettingsWithASentence(t *testing.T) {
 	for name, change := range map[string]func(*learn.Q){
 		"frames not a multiple of copies": func(l *learn.Q) { l.Frames = 130 },
-		"lambda without chunks":           func(l *learn.Q) { l.Lambda = 0.5 },
 		"no mixer":                        func(l *learn.Q) { l.Mixer = nil },
 		"hypernet":                        func(l *learn.Q) { l.Mixer = learn.QMIX{Embed: 4, Layers: 3, Hidden: 1} },
 		"memory":                          func(l *learn.Q) { l.ReplayGB = 1e-6 },

@@ -207,23 +207,17 @@ func (r *tdReference) ahead(p *rl.Replay, slot int32, target, online [][]float64
 	return r.mix(r.target, next)
 }
 
-// goals are the y of frames, from the last step of the chunks to the first.
+// goals are the y of frames.
 func (r *tdReference) goals(p *rl.Replay, slots []int32) []float64 {
 	_, target := r.see(r.target, p, slots)
 	_, online := r.see(r.online, p, slots)
-	y, width := make([]float64, len(slots)), len(slots)/r.chunk
-	for b := len(slots) - 1; b >= 0; b-- {
-		slot := slots[b]
+	y := make([]float64, len(slots))
+	for b, slot := range slots {
 		y[b] = float64(p.Reward(slot)) + float64(p.Bonus(slot))
 		if terminated, truncated := p.Ended(slot); terminated || truncated && !r.cfg.BootstrapOnTimeout {
 			continue
 		}
-		next := r.ahead(p, slot, target[b], online[b])
-		after := next
-		if b+width < len(slots) {
-			after = y[b+width]
-		}
-		y[b] += r.cfg.Discount * ((1-r.cfg.Lambda)*next + r.cfg.Lambda*after)
+		y[b] += r.cfg.Discount * r.ahead(p, slot, target[b], online[b])
 	}
 	return y
 }
@@ -253,8 +247,6 @@ func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []in
 		switch {
 		case r.cfg.Loss == "l2":
 			sum += d * d
-		case r.cfg.Loss == "half_l2":
-			sum += d * d / 2
 		case math.Abs(d) < 1:
 			sum += d * d / 2
 		default:
@@ -295,16 +287,9 @@ func (r *tdReference) step(replay *rl.Replay, slots []int32) (loss float64) {
 			mean, spread := r.m[name][i]/(1-math.Pow(0.9, r.steps)), r.v[name][i]/(1-math.Pow(0.999, r.steps))
 			r.online[name][i] -= r.cfg.LR * mean / (math.Sqrt(spread) + r.cfg.Eps)
 		}
-		if r.cfg.TargetFrames == 0 {
-			r.follow(name)
+		for i, now := range r.online[name] {
+			r.target[name][i] += r.cfg.Polyak * (now - r.target[name][i])
 		}
 	}
 	return loss
-}
-
-// follow moves the target of a variable.
-func (r *tdReference) follow(name string) {
-	for i, now := range r.online[name] {
-		r.target[name][i] += r.cfg.Polyak * (now - r.target[name][i])
-	}
 }
