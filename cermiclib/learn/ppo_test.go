@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/diff/fd"
-
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
@@ -26,8 +25,7 @@ type ppoReference struct {
 	x      *rl.Rollout
 	params map[string][]float64
 	names  []string
-	m, v   map[string][]float64
-	steps  float64
+	adam   nntest.Adam
 }
 
 // logProb is log π of agent step row, from the network's output y.
@@ -77,7 +75,7 @@ func (r *ppoReference) loss() float64 {
 		if r.x.Alive[row] == 0 {
 			continue
 		}
-		y := linear(r.params, "out", apply(linear(r.params, "layer_0", wide(r.x.ObsRow(row)), true), math.Tanh), true)
+		y := nntest.Linear(r.params, "out", nntest.Apply(nntest.Linear(r.params, "layer_0", nntest.Wide(r.x.ObsRow(row)), true), math.Tanh), true)
 		p := math.Exp(r.logProb(y, row))
 		if eps > 0 {
 			p = (1-eps)*p + eps*math.Exp(r.logUniform(row))
@@ -87,36 +85,6 @@ func (r *ppoReference) loss() float64 {
 		count++
 	}
 	return -sum / count
-}
-
-func (r *ppoReference) step() {
-	grads, square := map[string][]float64{}, 0.0
-	for _, name := range r.names {
-		f := func(x []float64) float64 {
-			old := r.params[name]
-			r.params[name] = x
-			defer func() { r.params[name] = old }()
-			return r.loss()
-		}
-		grads[name] = fd.Gradient(nil, f, slices.Clone(r.params[name]), &fd.Settings{Formula: fd.Central})
-		for _, g := range grads[name] {
-			square += g * g
-		}
-	}
-	scale := math.Min(1, r.l.Adam.Clip/(math.Sqrt(square)+1e-6))
-	r.steps++
-	for _, name := range r.names {
-		if r.m[name] == nil {
-			r.m[name], r.v[name] = make([]float64, len(grads[name])), make([]float64, len(grads[name]))
-		}
-		for i, g := range grads[name] {
-			g *= scale
-			r.m[name][i] = 0.9*r.m[name][i] + 0.1*g
-			r.v[name][i] = 0.999*r.v[name][i] + 0.001*g*g
-			mean, spread := r.m[name][i]/(1-math.Pow(0.9, r.steps)), r.v[name][i]/(1-math.Pow(0.999, r.steps))
-			r.params[name][i] -= r.l.LR * mean / (math.Sqrt(spread) + r.l.Eps)
-		}
-	}
 }
 
 // behaved samples the actions of x from the learner's own policy with a share of uniform ones.
@@ -159,7 +127,7 @@ func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 				l := envtest.Must(c.Build(b, policy.MLP{Hidden: []int{4}})).(*mappo)
 				x := randomRollout(spec, 10)
 				behaved(t, l, x, eps, rl.RatioMixture)
-				ref := &ppoReference{l: l, x: x, params: map[string][]float64{}, m: map[string][]float64{}, v: map[string][]float64{}}
+				ref := &ppoReference{l: l, x: x, params: map[string][]float64{}, adam: nntest.Adam{LR: c.LR, Eps: c.Eps, Clip: c.Adam.Clip}}
 				for _, v := range nn.Variables(b.Store, "/actor") {
 					if v.Trainable {
 						name := strings.TrimPrefix(v.Path(), "/actor/")
@@ -169,7 +137,7 @@ func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 				}
 				got := envtest.Must(l.Update(t.Context(), x))
 				for range c.Epochs {
-					ref.step()
+					ref.adam.Step(ref.params, ref.names, ref.loss)
 				}
 				if got["clip_fraction"] == 0 {
 					t.Error("no ratio left its band: the test does not reach the clip")

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/envs"
 	"cermic/envs/envtest"
 	"cermic/envs/rng"
@@ -43,23 +44,23 @@ func (r *tdReference) hyper(p map[string][]float64, name string, in mixed) (weig
 	cfg, n, o := r.cfg.Mixer.(SPECTra), len(in.chosen), r.spec.ObsLen()
 	x := make([][]float64, n)
 	for i := range x {
-		x[i] = linear(p, name+"/embed", wide(in.obs[i*o:(i+1)*o]), false)
+		x[i] = nntest.Linear(p, name+"/embed", nntest.Wide(in.obs[i*o:(i+1)*o]), false)
 	}
 	tokens := func(kind string, z []float64) []float64 {
-		return apply(linear(p, name+"/"+kind+"_out", apply(linear(p, name+"/"+kind, z, false), relu), false), relu)
+		return nntest.Apply(nntest.Linear(p, name+"/"+kind+"_out", nntest.Apply(nntest.Linear(p, name+"/"+kind, z, false), nntest.ReLU), false), nntest.ReLU)
 	}
 	t, u := make([][]float64, n), make([][]float64, n)
 	for i, heard := range attend(p, name+"/attention", x, cfg.Heads) {
 		for e := range heard {
 			heard[e] += x[i][e]
 		}
-		normalize(heard)
+		nntest.Normalize(heard)
 		t[i], u[i] = tokens("weight", heard), tokens("bias", heard)
 	}
 	weight, bias = make([][]float64, n), make([]float64, n)
 	project := func(kind string, rows ...[]float64) (out [][]float64) {
 		for _, x := range rows {
-			out = append(out, linear(p, name+"/"+kind, x, false))
+			out = append(out, nntest.Linear(p, name+"/"+kind, x, false))
 		}
 		return out
 	}
@@ -98,7 +99,7 @@ func attend(p map[string][]float64, name string, x [][]float64, heads int) [][]f
 	all := map[string][][]float64{}
 	for _, kind := range []string{"query", "key", "value"} {
 		for _, row := range x {
-			all[kind] = append(all[kind], linear(p, name+"/"+kind, row, false))
+			all[kind] = append(all[kind], nntest.Linear(p, name+"/"+kind, row, false))
 		}
 	}
 	of := func(kind string, row, h int) []float64 { return all[kind][row][h*part : (h+1)*part] }
@@ -113,22 +114,10 @@ func attend(p map[string][]float64, name string, x [][]float64, heads int) [][]f
 					heard[e] += weight * v
 				}
 			}
-			out[i] = append(out[i], apply(heard, func(v float64) float64 { return v / sum })...)
+			out[i] = append(out[i], nntest.Apply(heard, func(v float64) float64 { return v / sum })...)
 		}
 	}
 	return out
-}
-
-// normalize shifts and scales v to mean 0 and variance 1.
-func normalize(v []float64) {
-	mean, square := 0.0, 0.0
-	for _, x := range v {
-		mean += x / float64(len(v))
-	}
-	for _, x := range v {
-		square += (x - mean) * (x - mean) / float64(len(v))
-	}
-	apply(v, func(x float64) float64 { return (x - mean) / math.Sqrt(square+1e-5) })
 }
 
 func TestSPECTraUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/cermiclib/nn/nntest"
 	"cermic/envs"
 	"cermic/envs/envtest"
 	"cermic/envs/rng"
@@ -236,8 +237,8 @@ func TestWatchDetectsFromTheThresholdOn(t *testing.T) {
 			for _, v := range x.ObsRow(row) {
 				obs = append(obs, float64(v))
 			}
-			h := each(ref.affine("detector/layer_0", ref.encode(obs)), leaky)
-			for j, logit := range ref.affine("detector/out", each(ref.affine("detector/layer_1", h), leaky)) {
+			h := each(ref.affine("detector/layer_0", ref.encode(obs)), nntest.Leaky)
+			for j, logit := range ref.affine("detector/out", each(ref.affine("detector/layer_1", h), nntest.Leaky)) {
 				want := j != row%3 && 1/(1+math.Exp(-logit)) >= threshold
 				if got := g.seen[row]>>j&1 != 0; got != want {
 					t.Errorf("τ = %g, row %d: agent %d is detected: %v, want %v", threshold, row, j, got, want)
