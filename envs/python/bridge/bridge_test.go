@@ -5,7 +5,6 @@ package bridge
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"math"
 	"os"
 	"path/filepath"
@@ -17,8 +16,6 @@ import (
 	"cermic/envs"
 	"cermic/envs/envtest"
 )
-
-var regen = flag.Bool("regen", false, "rewrite ../tests/known.json")
 
 // The rollout behind tests/known.json, whose sums the Python tests compare with environments built without the
 // bridge.
@@ -127,7 +124,7 @@ func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 		}
 	}
 	file := filepath.Join("..", "tests", "known.json")
-	if *regen {
+	if *envtest.Regen {
 		text := envtest.Must(json.MarshalIndent(found, "", "\t"))
 		envtest.NoError(t, os.WriteFile(file, append(text, '\n'), 0o666))
 	}
