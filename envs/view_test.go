@@ -107,11 +107,3 @@ func TestTheViewOfTheOnlyGroupIsTheEnvironmentItself(t *testing.T) {
 		t.Errorf("%d views, of %+v", len(views), views[0].Spec)
 	}
 }
-
-// must returns v. It panics if err is not nil.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
