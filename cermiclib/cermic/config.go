@@ -18,6 +18,9 @@ type Config struct {
 	// Observations: peers.go
 	PeerChannels bool `json:"peer_channels,omitzero" help:"the module also observes where visible peers are, if o_t lacks it"`
 
+	// Acting: actor.go
+	ActorContext bool `json:"actor_uses_context,omitzero" help:"actors also read the context f_n^o, with MAPPO; the paper: appendix yes, figure no"`
+
 	// Representations: encoder.go, predict.go
 	Embed       int     `json:"d_s" range:"2..8192" help:"length of the observation embedding s_t; the paper: 64"`
 	Latent      int     `json:"d_x" range:"1..8192" help:"length of the latent code x_t; not in the paper"`

@@ -33,7 +33,7 @@ var decisions = map[int]map[string]string{
 	13: {"memory.pretrain": "half", "memory.det_online": ""},
 	14: {"int_norm": "rank", "int_memory": "2", "int_coef": "-1", "int_clip": "0", "int_anneal": "cosine",
 		"int_anneal_frames": "0"},
-	15: {}, // the actor does not read f_n
+	15: {"actor_uses_context": ""},
 	16: {"cermic_epochs": "-1", "cermic_frac": "0", "cermic_minibatch": "1"},
 	17: {}, // a setting of value learners
 	18: {"ema_tau": "2"},

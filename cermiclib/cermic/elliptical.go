@@ -28,11 +28,17 @@ import (
 // of the KL between posterior and prior on the left side. No q(x) is put in its place (D31). The code moves while Θ learns,
 // so Λ is made anew for each rollout batch, of a reservoir of earlier agent steps with the codes that they have now.
 //
+// With Context, η = [x̄_t / scale, γ·f_n, 1]. f_n has a root mean square of 1 (LayerNorm), and γ is the running mean of
+// γ_lo. Where the intention is not consistent, γ is 0 and the context leaves Λ; elsewhere a new constellation of peers is
+// new (D34). f_n of kept steps is computed with the present weights, from the observations that it was made of. A
+// recurrent memory starts from the hidden state that it had there.
+//
 // Theorem 1: r^ucb = ζ·(ηᵀΛ⁻¹η)^½, within a factor √2 of √(½·log(1+x)) where x ≤ 2.51
 type Elliptical struct {
 	Features  string  `json:"features" oneof:"code,embed" help:"features η of an agent step: the mean code x̄_t, or the embedding s_t"`
 	Lambda    float64 `json:"lambda" range:"(0..)" help:"ridge term λ of Λ; smaller values resolve smaller differences of features"`
 	Reservoir int     `json:"reservoir" range:"1..10000000" help:"number of kept agent steps, over all agents"`
+	Context   bool    `json:"context,omitzero" help:"η also holds γ·f_n, the inferred intention times its consistency"`
 }
 
 // What η is made of (features).
@@ -60,26 +66,50 @@ func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 	if e.Features == FeatureEmbed {
 		f.width, f.act = c.Embed, 0
 	}
+	obs, further := b.Spec.InLen(), 0
 	var err error
-	if f.past, err = newReservoir(e.Reservoir, c.actLen(b.Spec), b); err != nil {
+	if e.Context {
+		if f.contexts, err = c.newContexts(b); err != nil {
+			return nil, err
+		}
+		further, f.context = f.contexts.window.Len(), f.contexts.mem.Shape().Width
+		f.width += f.context
+	}
+	if f.past, err = newReservoir(e.Reservoir, obs+further, c.actLen(b.Spec), b.Seed); err != nil {
 		return nil, err
 	}
-	f.scorer, err = c.newScorer(b, "cermic.features", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		features := c.embed(sc, b.Spec, in[0])
+	f.scorer, err = c.newScorer(b, "cermic.features", further, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		o := in[0]
+		if e.Context {
+			o = graph.Slice(o, graph.AxisRange(), graph.AxisRange(0, obs))
+		}
+		features := c.embed(sc, b.Spec, o)
 		if e.Features == FeatureCode {
 			features, _ = c.latent(sc, features, in[1])
 		}
-		return []*graph.Node{features}
+		if !e.Context {
+			return []*graph.Node{features}
+		}
+		window := graph.Slice(in[0], graph.AxisRange(), graph.AxisRange(obs, obs+further))
+		return []*graph.Node{graph.Concatenate([]*graph.Node{features, f.contexts.weighted(sc, window)}, -1)}
 	})
 	return f, err
+}
+
+// withContext reports whether η holds the context.
+func (c Config) withContext() bool {
+	e, ok := c.Form.(Elliptical)
+	return ok && e.Context
 }
 
 // elliptical is an Elliptical in a running experiment.
 type elliptical struct {
 	Elliptical
 	*scorer
-	width    int // F, of the features
-	act      int // length of the actions that features depend on
+	contexts *contexts // nil without Context
+	context  int       // how many of the features, the last, are γ·f_n
+	width    int       // F, of the features
+	act      int       // length of the actions that features depend on
 	past     *reservoir
 	scale    float64       // root mean square of the features that Λ is made of
 	inverse  *mat.TriDense // U⁻¹ [D,D] of Λ = UᵀU, D = F+1; nil before the first rollout
@@ -87,7 +117,34 @@ type elliptical struct {
 	far      []float64     // [T,E,N] x = ηᵀΛ⁻¹η of the rollout
 }
 
+// of returns all agent steps of x, with the inputs of their contexts.
+func (f *elliptical) of(x *rl.Rollout) steps {
+	all := f.scorer.of(x)
+	if f.contexts == nil {
+		return all
+	}
+	return steps{act: all.act, obs: func(to []float32, row int) {
+		all.obs(to, row)
+		f.contexts.window.Row(to[x.Spec.InLen():], row)
+	}}
+}
+
+// watch prepares the contexts of x.
+func (f *elliptical) watch(x *rl.Rollout) error {
+	if f.contexts == nil {
+		return nil
+	}
+	if err := f.contexts.watch(x); err != nil {
+		return err
+	}
+	f.contexts.gather(x)
+	return nil
+}
+
 func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	if err := f.watch(x); err != nil {
+		return err
+	}
 	if err := f.measure(ctx, &f.now, x.Rows(), f.of(x)); err != nil {
 		return err
 	}
@@ -102,6 +159,15 @@ func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) e
 
 // look rates x by Λ as it is; where there is none yet, as with the weights of a record, by the kept steps or x's own.
 func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	if f.contexts != nil {
+		state := f.contexts.save()
+		if err := f.watch(x); err != nil {
+			return err
+		}
+		if err := f.contexts.load(state); err != nil {
+			return err
+		}
+	}
 	if err := f.measure(ctx, &f.now, x.Rows(), f.of(x)); err != nil {
 		return err
 	}
@@ -152,12 +218,12 @@ func (f *elliptical) learn(ctx context.Context, beside *rl.Rollout) error {
 
 // factorise makes U⁻¹ of Λ = λI + Σ w·ηηᵀ over features with these weights.
 func (f *elliptical) factorise(of *distinct, weights []float64) error {
-	squares, total := 0.0, 0.0
+	squares, total, code := 0.0, 0.0, f.width-f.context
 	for k, w := range weights {
-		for _, v := range of.at(k, f.width) {
+		for _, v := range of.at(k, f.width)[:code] {
 			squares += w * float64(v) * float64(v)
 		}
-		total += w * float64(f.width)
+		total += w * float64(code)
 	}
 	f.scale = max(math.Sqrt(squares/max(total, 1)), scaleTiny)
 	d := f.width + 1
@@ -191,7 +257,10 @@ const scaleTiny = 1e-6
 // eta writes η [D] of features [F].
 func (f *elliptical) eta(dst []float64, features []float32) {
 	for i, v := range features {
-		dst[i] = float64(v) / f.scale
+		dst[i] = float64(v)
+		if i < f.width-f.context {
+			dst[i] /= f.scale
+		}
 	}
 	dst[f.width] = 1
 }
@@ -221,11 +290,24 @@ func gains(dst []float32, far []float64, alive []uint8) {
 	}
 }
 
-// Save returns the reservoir.
-func (f *elliptical) Save() []byte { return f.past.save() }
+// Save returns the reservoir and the state of the contexts.
+func (f *elliptical) Save() []byte {
+	if f.contexts != nil {
+		f.past.Memory = f.contexts.save()
+	}
+	return f.past.save()
+}
 
 // Load continues from what Save returned.
 func (f *elliptical) Load(state []byte) error {
+	if err := f.recall(state); err != nil || f.contexts == nil {
+		return err
+	}
+	return f.contexts.load(f.past.Memory)
+}
+
+// recall restores only the reservoir, for any number of environments.
+func (f *elliptical) recall(state []byte) error {
 	f.inverse = nil
 	return f.past.load(state)
 }

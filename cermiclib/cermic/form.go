@@ -42,7 +42,7 @@ type form interface {
 
 // steps are agent steps as a form reads them: row counts from 0 among the steps that are asked for.
 type steps struct {
-	obs func(to []float32, row int) // [I]
+	obs func(to []float32, row int) // [I], then what Elliptical.Context adds
 	act func(to []float32, row int) // [A]
 }
 
@@ -68,6 +68,9 @@ func (c Config) validateForm() error {
 	if err := c.Form.Validate(); err != nil {
 		return fmt.Errorf("int_form %s: %w", c.Form.Kind(), err)
 	}
+	if c.withContext() && !c.Exploit {
+		return fmt.Errorf("int_form.context needs the memory, which exploit=false leaves out: change one of them")
+	}
 	return nil
 }
 
@@ -89,7 +92,7 @@ func (KL) IsZero() bool { return true }
 func (KL) Validate() error { return nil }
 
 func (KL) build(c Config, b *nn.Build) (form, error) {
-	s, err := c.newScorer(b, "cermic.reward", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	s, err := c.newScorer(b, "cermic.reward", 0, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		mu, _ := psiMoments(c.latent(sc, c.embed(sc, b.Spec, in[0]), in[1]))
 		return []*graph.Node{mu}
 	})

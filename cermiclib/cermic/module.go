@@ -56,9 +56,10 @@ type module struct {
 	bonus     explore.RewardNormaliser
 	extrinsic rl.Running // of r^e, for reward_feat=running_std
 	health    health
-	last      []float32 // [E,N] r^e of the step before the next rollout; nil before the first one
-	raw       []float32 // [T,E,N] r^i of the last rollout
-	probe     *probe    // nil for a task without a screen
+	last      []float32     // [E,N] r^e of the step before the next rollout; nil before the first one
+	raw       []float32     // [T,E,N] r^i of the last rollout
+	probe     *probe        // nil for a task without a screen
+	context   *actorContext // nil without actor_uses_context
 }
 
 var (
@@ -98,29 +99,12 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	if err := m.compile(b); err != nil {
 		return nil, err
 	}
+	if c.ActorContext {
+		if m.context, err = c.newActorContext(b, task); err != nil {
+			return nil, err
+		}
+	}
 	return m, nil
-}
-
-var _ explore.Requirer = Config{}
-
-// Requires says whether rollouts need labels, for the channels of peers or a detector that learns.
-//
-// Reading: the appendix has the memory inform an agent's actions, but no arrow of the paper's figure leads from f_n to the
-// actor, and the method's text has none either. So the policy is the learner's own, and acting needs no memory (D15).
-func (c Config) Requires(b *nn.Build) (needs explore.Requirements, err error) {
-	if err := c.Validate(); err != nil {
-		return needs, err
-	}
-	needs.Labels = c.spec(b.Spec) != b.Spec
-	if !c.Exploit {
-		return needs, nil
-	}
-	mem, err := c.Memory.Build(c.reads(b))
-	if err != nil {
-		return needs, err
-	}
-	needs.Labels = needs.Labels || mem.Shape().Labels
-	return needs, nil
 }
 
 // compile builds the graph of one gradient step.

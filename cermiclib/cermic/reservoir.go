@@ -7,7 +7,6 @@ import (
 	"encoding/gob"
 	"fmt"
 
-	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs/rng"
 )
@@ -27,15 +26,15 @@ type reservoir struct {
 type reservoirState struct {
 	Obs, Act []float32 // [≤M,I], [≤M,A]
 	Weight   []float64 // [≤M] how many steps each stands for
+	Memory   []byte    // state of the contexts
 }
 
-func newReservoir(room, act int, b *nn.Build) (*reservoir, error) {
-	obs := b.Spec.InLen()
+func newReservoir(room, obs, act int, seed uint64) (*reservoir, error) {
 	if size := 4 * room * (obs + act); size > reservoirBytes {
 		return nil, fmt.Errorf("cermic: int_form.reservoir is %d steps of %d numbers, %d MiB, more than %d: lower it",
 			room, obs+act, size>>20, reservoirBytes>>20)
 	}
-	return &reservoir{room: room, seed: b.Seed, obs: obs, act: act}, nil
+	return &reservoir{room: room, seed: seed, obs: obs, act: act}, nil
 }
 
 func (r *reservoir) rows() int { return len(r.Weight) }

@@ -23,11 +23,13 @@ type scorer struct {
 	prog *nn.Program
 }
 
-// newScorer compiles fn, whose inputs are the module's scope, o_t, the actions and further inputs.
-func (c Config) newScorer(b *nn.Build, name string, fn func(sc *model.Scope, in []*graph.Node) []*graph.Node,
-	further ...nn.Input) (*scorer, error) {
-	inputs := []nn.Input{nn.F32("obs", scoreBatch, b.Spec.InLen()), nn.F32("act", scoreBatch, c.actLen(b.Spec))}
-	prog, err := nn.NewProgram(b, name, append(inputs, further...), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+// newScorer compiles fn, whose inputs are the module's scope, o_t followed by further numbers, and the actions.
+func (c Config) newScorer(b *nn.Build, name string, further int,
+	fn func(sc *model.Scope, in []*graph.Node) []*graph.Node) (*scorer, error) {
+	inputs := []nn.Input{
+		nn.F32("obs", scoreBatch, b.Spec.InLen()+further), nn.F32("act", scoreBatch, c.actLen(b.Spec)),
+	}
+	prog, err := nn.NewProgram(b, name, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return fn(sc.At(scope), in)
 	})
 	return &scorer{c, prog}, err

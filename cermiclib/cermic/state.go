@@ -18,6 +18,7 @@ type state struct {
 	Sighted   []bool `json:",omitempty"`
 	Memory    []byte // state of a memory that is an rl.Saver
 	Form      []byte `json:",omitempty"` // state of the formula of r^i
+	Context   []byte `json:",omitempty"` // state of the memory that actors read
 }
 
 // Save returns the running statistics and the state that the memory carries between rollout batches. The running means
@@ -26,6 +27,9 @@ func (m *module) Save() []byte {
 	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Sighted: m.sighted, Form: m.form.Save()}
 	if saver, ok := m.mem.(rl.Saver); ok {
 		s.Memory = saver.Save()
+	}
+	if m.context != nil {
+		s.Context = m.context.save()
 	}
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -42,6 +46,11 @@ func (m *module) Load(data []byte) error {
 	}
 	if saver, ok := m.mem.(rl.Saver); ok {
 		if err := saver.Load(s.Memory); err != nil {
+			return err
+		}
+	}
+	if m.context != nil {
+		if err := m.context.load(s.Context); err != nil {
 			return err
 		}
 	}
@@ -62,7 +71,7 @@ func (m *module) Recall(data []byte) error {
 		return fmt.Errorf("cermic: the saved state of the module cannot be read: %w", err)
 	}
 	if f, ok := m.form.(*elliptical); ok {
-		if err := f.Load(s.Form); err != nil {
+		if err := f.recall(s.Form); err != nil {
 			return fmt.Errorf("cermic: %w", err)
 		}
 	}

@@ -33,6 +33,9 @@ func (c Config) validateParts() error {
 	if c.Alpha == 0 && !c.Exploit {
 		return fmt.Errorf("alpha is 0 and exploit is false, so there is nothing to train: set one of them, or explore=none")
 	}
+	if c.ActorContext && !c.Exploit {
+		return fmt.Errorf("actor_uses_context needs the memory, which exploit=false leaves out: change one of them")
+	}
 	if c.Steps > 0 && c.Epochs > 0 {
 		return fmt.Errorf("cermic_steps is %d and cermic_epochs is %d, but only one may be positive: set the other to 0",
 			c.Steps, c.Epochs)

@@ -29,7 +29,7 @@ func (t *trainer) evaluate(ctx context.Context, watch watcher) (*results.Eval, e
 			return nil, err
 		}
 		begun += min(env.Spec().NumEnvs, want-len(out.Scores))
-		err = t.play(ctx, env, round, out, watch)
+		err = t.aside(func() error { return t.play(ctx, env, round, out, watch) })
 		envs.Close(env)
 		if err != nil {
 			return nil, err
@@ -57,7 +57,7 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 	step, act := newBuffers(env)
 	score, early, sparse := make([]float64, s.NumEnvs), make([]float64, s.NumEnvs), make([]float64, s.NumEnvs)
 	length := make([]int, s.NumEnvs)
-	seats := t.seats(step, act)
+	seats, isFirst := t.seats(step, act), slices.Repeat([]uint8{1}, s.NumEnvs)
 	t.seedEvaluation(round, s.NumEnvs)
 	env.Reset(nil, step)
 	if err := envs.Err(env); err != nil {
@@ -75,9 +75,10 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 		if err := envs.CheckStep(env, step, over); err != nil {
 			return fmt.Errorf("%s, step %d of an evaluation: %w", s.Name, k, err)
 		}
-		if err := t.takeTurns(seats, step, act); err != nil {
+		if err := t.takeTurns(seats, step, act, isFirst); err != nil {
 			return err
 		}
+		clear(isFirst)
 		env.Step(act, step)
 		for i := range seats {
 			seats[i].earn(k, s.EvalHorizon, step, over)
@@ -153,12 +154,12 @@ func (t *trainer) seats(step *envs.Step, act *envs.Actions) []seat {
 	return out
 }
 
-// takeTurns lets every group choose its actions for the observations in step.
-func (t *trainer) takeTurns(seats []seat, step *envs.Step, act *envs.Actions) error {
+// takeTurns lets every group choose its actions for the observations in step; isFirst [E] is 1 where an episode starts.
+func (t *trainer) takeTurns(seats []seat, step *envs.Step, act *envs.Actions, isFirst []uint8) error {
 	for _, p := range seats {
 		p.view.Gather(p.step, step)
 		in := seen(p.step, p.hidden)
-		if err := p.forward(&in); err != nil {
+		if err := p.forward(&in, isFirst); err != nil {
 			return err
 		}
 		p.choose(p.spec.NumEnvs*p.spec.Agents, p.act, t.exp.Budget.Sampled)

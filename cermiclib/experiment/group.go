@@ -24,7 +24,9 @@ type group struct {
 	learner   learn.Learner
 	module    explore.Module
 	needs     explore.Requirements
-	step      *envs.Step // what the group's agents see now
+	provider  explore.ContextProvider // nil unless actors read a context
+	context   []float32               // [E,N,F] of the provider
+	step      *envs.Step              // what the group's agents see now
 	act       *envs.Actions
 	x         *rl.Rollout
 	dist      *rl.Dist
@@ -51,6 +53,7 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 		if g.needs, err = c.Requires(g.build); err != nil {
 			return nil, err
 		}
+		g.build.Context = g.needs.Context
 	}
 	if g.learner, err = e.Learner.Build(g.build, e.Policy); err != nil {
 		return nil, err
@@ -60,6 +63,13 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 	}
 	if g.learner == nil || g.module == nil {
 		return nil, fmt.Errorf("learner %s or explorer %s: Build returned nil and no error", e.Learner.Kind(), e.Explore.Kind())
+	}
+	if g.needs.Context > 0 {
+		var ok bool
+		if g.provider, ok = g.module.(explore.ContextProvider); !ok {
+			return nil, fmt.Errorf("explorer %s requires a context of %d numbers, but its module is no explore.ContextProvider",
+				e.Explore.Kind(), g.needs.Context)
+		}
 	}
 	if l, ok := g.learner.(learn.OffPolicy); ok {
 		scorer, _ := g.module.(rl.Scorer)
@@ -84,6 +94,10 @@ func (g *group) allocBuffers(frames int, whole *envs.Step, act *envs.Actions) er
 	}
 	if g.needs.Labels {
 		g.x.KeepLabels()
+	}
+	if f := g.needs.Context; f > 0 {
+		g.context = make([]float32, rows*f)
+		g.x.KeepContext(f)
 	}
 	g.dist = rl.NewDist(s, c)
 	g.hidden = make([]float32, rows*c)
@@ -140,14 +154,16 @@ func (g *group) reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return s, nil
 }
 
-// decide samples the actions of step k, each agent from its own stream; frames are the ones trained so far.
-func (g *group) decide(k, frames int) error {
+// decide samples the actions of step k, each agent from its own stream; frames are the ones trained so far, isFirst [E]
+// is 1 where an episode starts.
+func (g *group) decide(k, frames int, isFirst []uint8) error {
 	x, rows := g.x, len(g.streams)
 	in := seen(g.step, g.hidden)
 	in.Frames = frames
-	if err := g.forward(&in); err != nil {
+	if err := g.forward(&in, isFirst); err != nil {
 		return err
 	}
+	copy(x.Context[k*len(g.context):], g.context)
 	if err := g.module.Behave(frames, &in, g.dist); err != nil {
 		return err
 	}
@@ -176,10 +192,25 @@ func seen(step *envs.Step, hidden []float32) rl.Obs {
 		Visible: step.Visible, RelPos: step.RelPos}
 }
 
-// forward computes the learner's action distributions for the agents' observations.
-func (g *group) forward(in *rl.Obs) error {
+// forward computes the learner's action distributions for the agents' observations; isFirst [E] is 1 where an episode
+// starts.
+func (g *group) forward(in *rl.Obs, isFirst []uint8) error {
+	if g.provider != nil {
+		if err := g.provider.ContextFor(in, isFirst, g.context); err != nil {
+			return err
+		}
+		in.Context = g.context
+	}
 	g.dist.Mask = in.Mask
 	return g.learner.Act(in, g.dist)
+}
+
+// aside lets f play other episodes from their start.
+func (g *group) aside(f func() error) error {
+	if g.provider == nil {
+		return f()
+	}
+	return g.provider.Aside(f)
 }
 
 // keep stores what step k returned.

@@ -4,6 +4,7 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
@@ -26,6 +27,7 @@ type Policy struct {
 	step    *envs.Step // buffers of the last Act
 	act     *envs.Actions
 	hidden  [][]float32 // recurrent states [E,N,C], one a group
+	isFirst []uint8     // [E] 1 where an episode starts
 }
 
 // Load returns the policy of run id of st with its last saved weights, for copies parallel environments. The run may be
@@ -56,7 +58,8 @@ func (e Config) Trained(st *results.Store, copies int) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy{Experiment: e, Frames: t.frames, Sampled: e.Budget.Sampled, trainer: t}
+	p := &Policy{Experiment: e, Frames: t.frames, Sampled: e.Budget.Sampled, trainer: t,
+		isFirst: slices.Repeat([]uint8{1}, copies)}
 	for _, g := range t.groups {
 		p.hidden = append(p.hidden, make([]float32, len(g.hidden)))
 	}
@@ -70,7 +73,7 @@ func (p *Policy) Env(seed uint64) (envs.Env, error) { return p.trainer.exp.Task.
 // Spec describes the environments that the policy acts in.
 func (p *Policy) Spec() *envs.Spec { return p.trainer.spec }
 
-// Reset clears the recurrent states of the environments c with mask[c] != 0 (nil: all), in which an episode starts:
+// Reset clears the recurrent states and the context of the environments c with mask[c] != 0 (nil: all), in which an episode starts:
 // call it with every Env.Reset but the first.
 func (p *Policy) Reset(mask []uint8) {
 	copies := p.Spec().NumEnvs
@@ -78,6 +81,7 @@ func (p *Policy) Reset(mask []uint8) {
 		if mask != nil && mask[c] == 0 {
 			continue
 		}
+		p.isFirst[c] = 1
 		for _, h := range p.hidden {
 			n := len(h) / copies
 			clear(h[c*n : (c+1)*n])
@@ -101,7 +105,9 @@ func (p *Policy) Act(step *envs.Step, act *envs.Actions) error {
 		}
 	}
 	p.trainer.exp.Budget.Sampled = p.Sampled
-	return p.trainer.takeTurns(p.seats, step, act)
+	err := p.trainer.takeTurns(p.seats, step, act, p.isFirst)
+	clear(p.isFirst)
+	return err
 }
 
 // Close gives back what the policy's graphs hold.

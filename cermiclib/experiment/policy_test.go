@@ -14,7 +14,7 @@ import (
 // TestALoadedPolicyPlaysAsItsEvaluationDid: on the environments of an evaluation it takes the same actions, whether it
 // is recurrent or one of a value learner, and the score of every episode is the recorded one.
 func TestALoadedPolicyPlaysAsItsEvaluationDid(t *testing.T) {
-	for name, e := range map[string]Config{"mlp": tiny(3), "gru": tinyGRU(3), "qmix": tinyQ(3)} {
+	for name, e := range map[string]Config{"mlp": tiny(3), "gru": tinyGRU(3), "qmix": tinyQ(3), "context": withContext()} {
 		e.Budget.EvalEpisodes = e.Task.Shared().NumEnvs // one round
 		st := open(t)
 		r, err := Run(t.Context(), e, st)

@@ -206,7 +206,7 @@ func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
 			g.streams[row].Seed(g.seed, "actions", uint64(t.iteration), uint64(row))
 		}
 	}
-	done, err := t.gather(ctx, func(g *group, k int) error { return g.decide(k, t.frames) })
+	done, err := t.gather(ctx, func(g *group, k int) error { return g.decide(k, t.frames, t.isFirst) })
 	if err != nil {
 		return nil, err
 	}
@@ -254,6 +254,15 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 	}
 	t.visited.fillVisits(t.groups)
 	return done, nil
+}
+
+// aside lets f play other episodes from their start.
+func (t *trainer) aside(f func() error) error {
+	for _, g := range t.groups {
+		inner := f
+		f = func() error { return g.aside(inner) }
+	}
+	return f()
 }
 
 // endEpisodes keeps the true last observations of the copies that are done and starts their next episode.

@@ -33,12 +33,24 @@ type Module interface {
 
 // Requirements are a module's needs of a run.
 type Requirements struct {
-	Labels bool // rollouts hold the simulator's detector labels
+	Labels  bool // rollouts hold the simulator's detector labels
+	Context int  // F, length of the context that each actor reads from a ContextProvider; 0: none
 }
 
-// Requirer is a Config whose module has Requirements.
+// Requirer is a Config whose module has Requirements. They are known before anything is built, since the actor's
+// network depends on them.
 type Requirer interface {
 	Requires(b *nn.Build) (Requirements, error)
+}
+
+// ContextProvider is a Module that gives every actor a context beside its observation. It depends only on that agent's
+// own past, so execution stays without communication; actors read it in evaluation, too.
+type ContextProvider interface {
+	// ContextFor writes the context of every agent before it acts into dst [E,N,F]. It is called at every step, in time
+	// order; isFirst [E] is 1 where an episode starts.
+	ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error
+	// Aside calls f, which plays other episodes from their start, and then goes on as if it had not.
+	Aside(f func() error) error
 }
 
 // Inspector is a Module that shows what it makes of agent steps without learning of them: to plots of an episode and

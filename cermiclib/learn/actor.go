@@ -25,9 +25,12 @@ func newActor(b *nn.Build, p policy.Policy, path ...string) (*actor, error) {
 	if c := p.HiddenLen(); c > 0 {
 		inputs = append(inputs, nn.F32("hidden", s.NumEnvs, s.Agents, c))
 	}
+	if b.Context > 0 {
+		inputs = append(inputs, nn.F32("context", s.NumEnvs, s.Agents, b.Context))
+	}
 	forward, err := nn.NewProgram(b, "act", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
 		in := nn.Named(inputs, nodes)
-		y, next := p.Net(below(sc, path...), in["obs"], in["hidden"], nn.ActionOutputs(&s.Act))
+		y, next := p.Net(below(sc, path...), withContext(in["obs"], in["context"]), in["hidden"], nn.ActionOutputs(&s.Act))
 		out := []*Node{y}
 		if s.Act.Choices == 0 {
 			mean, scale := nn.Gaussian(y)
@@ -49,10 +52,21 @@ func below(sc *model.Scope, names ...string) *model.Scope {
 	return sc
 }
 
+// withContext is the input of a policy network: obs [...,I] and, behind it, the context [...,F]; nil for none.
+func withContext(obs, context *Node) *Node {
+	if context == nil {
+		return obs
+	}
+	return Concatenate([]*Node{obs, context}, -1)
+}
+
 func (a *actor) act(in *rl.Obs, out *rl.Dist) error {
 	a.forward.Feed(0, func(dst []float32) { in.Gather(dst, a.spec) })
 	if a.policy.HiddenLen() > 0 {
 		a.forward.Feed(1, func(dst []float32) { copy(dst, in.Hidden) })
+	}
+	if in.Context != nil {
+		a.forward.Feed(a.forward.Input("context"), func(dst []float32) { copy(dst, in.Context) })
 	}
 	if err := a.forward.Run(); err != nil {
 		return err

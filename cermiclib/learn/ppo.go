@@ -21,20 +21,21 @@ var mappoScalars = []string{"actor_loss", "critic_loss", "entropy", "ratio", "cl
 
 // ppoIn are the inputs of one update by name; those that a task or policy does not need are nil.
 type ppoIn struct {
-	obs    *Node // [B,N,I]; chunks of a recurrent policy are time-major, B = L·chunks
-	raw    *Node // [B,N,D] unsquashed action
-	choice *Node // [B,N] int32
-	mask   *Node // [B,N,K] discrete only
-	logp   *Node // [B,N] of the behaviour policy
-	adv    *Node // [B,N]
-	weight *Node // [B,N] 1 for agent steps that count, 0 for padding and dead agents
-	state  *Node // [B,S] for a central critic of vectors
-	ret    *Node // [B,N] value targets
-	value  *Node // [B,V] before the update
-	noise  *Node // [B,N,D] standard normal, for the entropy of a squashed Gaussian; 0 where entropy has no weight
-	eps    *Node // [1] share of uniform actions, where there are any
-	hidden *Node // [chunks,N,C] of a policy with a state, before the first step of each chunk
-	keep   *Node // [B,N] 0 where an episode starts; where chunks have several steps
+	obs     *Node // [B,N,I]; chunks of a recurrent policy are time-major, B = L·chunks
+	raw     *Node // [B,N,D] unsquashed action
+	choice  *Node // [B,N] int32
+	mask    *Node // [B,N,K] discrete only
+	logp    *Node // [B,N] of the behaviour policy
+	adv     *Node // [B,N]
+	weight  *Node // [B,N] 1 for agent steps that count, 0 for padding and dead agents
+	state   *Node // [B,S] for a central critic of vectors
+	ret     *Node // [B,N] value targets
+	value   *Node // [B,V] before the update
+	noise   *Node // [B,N,D] standard normal, for the entropy of a squashed Gaussian; 0 where entropy has no weight
+	eps     *Node // [1] share of uniform actions, where there are any
+	hidden  *Node // [chunks,N,C] of a policy with a state, before the first step of each chunk
+	keep    *Node // [B,N] 0 where an episode starts; where chunks have several steps
+	context *Node // [B,N,F] what an explorer gave the actor beside its observation, as stored
 }
 
 // inputs declares them for a minibatch. Most are rows of the rollout batch, which all epochs share.
@@ -60,6 +61,9 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 	}
 	if m.chunk > 1 {
 		in = append(in, nn.F32("keep", b, n))
+	}
+	if f := m.build.Context; f > 0 {
+		in = append(in, nn.F32("context", b, n, f))
 	}
 	for i, x := range in {
 		if !slices.Contains([]string{"noise", "weight", "eps"}, x.Name) {
@@ -93,20 +97,21 @@ func (m *mappo) program(name string, mixed bool, fn func(sc *model.Scope, in ppo
 		return fn(sc, ppoIn{
 			obs: at["obs"], raw: at["raw"], choice: at["choice"], mask: at["mask"], logp: at["logp"], adv: at["adv"],
 			weight: at["weight"], state: at["state"], ret: at["ret"], value: at["value"], noise: at["noise"], eps: at["eps"],
-			hidden: at["hidden"], keep: at["keep"],
+			hidden: at["hidden"], keep: at["keep"], context: at["context"],
 		})
 	})
 }
 
 // output is what the policy network returns for the minibatch, [B,N,out].
 func (m *mappo) output(sc *model.Scope, in ppoIn, p policy.Policy) *Node {
-	out := nn.ActionOutputs(&m.build.Spec.Act)
+	out, obs := nn.ActionOutputs(&m.build.Spec.Act), withContext(in.obs, in.context)
 	if m.chunk == 1 {
-		y, _ := p.Net(sc, in.obs, in.hidden, out)
+		y, _ := p.Net(sc, obs, in.hidden, out)
 		return y
 	}
 	n, l := m.build.Spec.Agents, m.chunk
-	y := p.(policy.Recurrent).Unroll(sc, Reshape(in.obs, l, -1, n, m.build.Spec.InLen()), Reshape(in.keep, l, -1, n), in.hidden, out)
+	obs = Reshape(obs, l, -1, n, m.build.Spec.InLen()+m.build.Context)
+	y := p.(policy.Recurrent).Unroll(sc, obs, Reshape(in.keep, l, -1, n), in.hidden, out)
 	return Reshape(y, m.batch, n, out)
 }
 
@@ -236,6 +241,9 @@ func (m *mappo) feed(p *nn.Loop, x *rl.Rollout, step uint64) {
 	}
 	if m.model.HiddenLen() > 0 {
 		copies("hidden", m.frames[:m.batch/m.chunk], x.Hidden)
+	}
+	if m.build.Context > 0 {
+		copies("context", m.frames, x.Context)
 	}
 	if m.chunk > 1 {
 		rows("keep", m.frames, func(dst []float32, frame int) {

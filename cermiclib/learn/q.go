@@ -132,6 +132,9 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	case s.Act.Choices == 0:
 		return nil, fmt.Errorf("%s chooses among finitely many actions, those of %s are continuous: set task.discrete=product9, or choose another learner",
 			c.Label(), s.Name)
+	case b.Context > 0:
+		return nil, fmt.Errorf("%s has no actor that could read a context: set explore.actor_uses_context=false, "+
+			"or learner=mappo", c.Label())
 	case c.Frames%s.NumEnvs != 0:
 		return nil, fmt.Errorf("learner.offpolicy_frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.NumEnvs)
 	}

@@ -57,6 +57,12 @@ func (c DynamicGraph) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
+// OneStep has chunks of single steps.
+func (c DynamicGraph) OneStep() Config {
+	c.Chunk = 1
+	return c
+}
+
 // bare is the memory as it is pre-trained itself.
 func (c DynamicGraph) bare() Config {
 	c.Pretrain, c.Weights = PretrainNone, ""
@@ -150,7 +156,7 @@ func (m *graphMemory) Inputs(b int) []nn.Input {
 	return in
 }
 
-func (m *graphMemory) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
+func (m *graphMemory) Gather(p Feeder, first int, x *rl.Rollout, rows []int32) {
 	l, n, o := m.Chunk, m.agents, m.obs
 	chunks := len(rows) / l
 	p.Feed(first, func(dst []float32) {
@@ -211,7 +217,7 @@ func (m *graphMemory) eachChunk(rows []int32, visit func(c, lane, from, to int))
 }
 
 // gatherLabels feeds what the detector trains on: the agent steps themselves, whether the graph advanced there or not.
-func (m *graphMemory) gatherLabels(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
+func (m *graphMemory) gatherLabels(p Feeder, first int, x *rl.Rollout, rows []int32) {
 	o, n := m.obs, m.agents
 	p.Feed(first, func(dst []float32) {
 		for k, row := range rows {

@@ -38,6 +38,12 @@ func (c GRU) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
+// OneStep has chunks of single steps.
+func (c GRU) OneStep() Config {
+	c.Chunk = 1
+	return c
+}
+
 // bare is the memory as it is pre-trained itself.
 func (c GRU) bare() Config {
 	c.Start = Start{}
@@ -112,7 +118,7 @@ func (m *gru) Inputs(b int) []nn.Input {
 	return []nn.Input{nn.F32("obs", l, c, m.obs), nn.F32("keep", l, c, 1), nn.F32("hidden", c, m.stateLen()), nn.F32("exists", b)}
 }
 
-func (m *gru) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
+func (m *gru) Gather(p Feeder, first int, x *rl.Rollout, rows []int32) {
 	l, chunks, agents, h := m.Chunk, len(rows)/m.Chunk, x.E*x.N, m.stateLen()
 	p.Feed(first, func(dst []float32) {
 		for k, row := range rows {

@@ -8,6 +8,8 @@
 package memory
 
 import (
+	"fmt"
+
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -26,10 +28,16 @@ type Memory interface {
 	Inputs(b int) []nn.Input
 	// Gather feeds the inputs of p from index first on. Agent steps are rows of x; with Chunk > 1 each run of Chunk
 	// entries is one agent of one environment at consecutive steps.
-	Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32)
+	Gather(p Feeder, first int, x *rl.Rollout, rows []int32)
 	// Context builds the features from the nodes of Inputs, with its variables below sc. It works in the dtype of its
 	// inputs.
 	Context(sc *model.Scope, in []*graph.Node) Context
+}
+
+// Feeder holds the inputs of a memory: an nn.Program, or a Window.
+type Feeder interface {
+	// Feed lets fill write input i, flat in row-major order.
+	Feed(i int, fill func(dst []float32))
 }
 
 // Watcher is implemented by memories that must see a rollout batch in time order before it is trained on: to carry a
@@ -72,6 +80,22 @@ type Config interface {
 	// Validate returns one sentence about the first impossible setting.
 	Validate() error
 	Build(b *nn.Build) (Memory, error)
+}
+
+// Chunked is a Config whose memory is trained on chunks of several steps. OneStep has the same weights and chunks of
+// single steps.
+type Chunked interface{ OneStep() Config }
+
+// OneStep builds the memory of c with chunks of single steps, to compute f_n outside of training.
+func OneStep(c Config, b *nn.Build) (Memory, error) {
+	if chunked, ok := c.(Chunked); ok {
+		c = chunked.OneStep()
+	}
+	m, err := c.Build(b)
+	if err == nil && m.Shape().Chunk != 1 {
+		return nil, fmt.Errorf("memory %s has samples of %d steps, want a Config with a method OneStep", c.Kind(), m.Shape().Chunk)
+	}
+	return m, err
 }
 
 // Register makes a memory known by its Kind.

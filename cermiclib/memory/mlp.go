@@ -74,7 +74,7 @@ func (m *mlp) Inputs(b int) []nn.Input {
 	return []nn.Input{nn.F32("now", b, m.spec.InLen()), nn.F32("before", b, m.spec.InLen()), nn.F32("exists", b)}
 }
 
-func (m *mlp) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
+func (m *mlp) Gather(p Feeder, first int, x *rl.Rollout, rows []int32) {
 	step, width := int32(x.E*x.N), m.spec.InLen()
 	p.Feed(first, func(dst []float32) {
 		for k, row := range rows {

@@ -24,6 +24,7 @@ type Build struct {
 	Store   *model.Store // made by NewStore
 	Seed    uint64       // of the run; streams are named by (Seed, purpose, index)
 	Files   string       // folder of the results store, for weights that an experiment names; empty: none
+	Context int          // F, length of the context that an explorer gives each actor beside its observation; 0: none
 
 	programs []*Program
 	parts    []*Build // made by For

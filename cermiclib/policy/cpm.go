@@ -119,7 +119,7 @@ var (
 
 // Build makes the acting network; the weights are made when a graph first uses them.
 func (c CPM) Build(b *nn.Build) (Policy, error) {
-	if err := c.Validate(); err != nil {
+	if err := cmp.Or(c.Validate(), refuseContext(b, c)); err != nil {
 		return nil, err
 	}
 	if b.Spec.Agents < 2 && b.Spec.Group != "" {

@@ -5,6 +5,7 @@ package policy
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -20,7 +21,8 @@ type Policy interface {
 	// HiddenLen is C, the length of the recurrent state of one agent; 0 for feed-forward networks.
 	HiddenLen() int
 	// Net maps obs [B,N,I] and hidden state [B,N,C] (nil if C is 0) to y [B,N,out] and the next hidden state; I is
-	// Spec.InLen(). nn.ReadObs(sc, ...) comes first, so that others find there how the policy reads observations.
+	// Spec.InLen(), and Build.Context numbers of an explorer follow. nn.ReadObs(sc, ...) comes first, so that others
+	// find there how the policy reads observations.
 	Net(sc *model.Scope, obs, hidden *graph.Node, out int) (y, next *graph.Node)
 }
 
@@ -62,6 +64,15 @@ func TrainerOf(p Policy, b *nn.Build, path ...string) (Training, error) {
 		return s.Trainer(b, path...)
 	}
 	return func(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }, nil
+}
+
+// refuseContext refuses a policy that cannot read a context behind the observation.
+func refuseContext(b *nn.Build, c Config) error {
+	if b.Context == 0 {
+		return nil
+	}
+	return fmt.Errorf("policy %s cannot read a context behind the observation: set explore.actor_uses_context=false, "+
+		"or policy=%s", c.Kind(), MLP{}.Kind())
 }
 
 // Config is a policy model with all its settings; registered values are complete defaults.

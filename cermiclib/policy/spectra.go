@@ -3,6 +3,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -72,7 +73,7 @@ func (c SPECTra) Validate() error {
 
 // Build reads the task's entities; the weights are made when a graph first uses them.
 func (c SPECTra) Build(b *nn.Build) (Policy, error) {
-	if err := c.Validate(); err != nil {
+	if err := cmp.Or(c.Validate(), refuseContext(b, c)); err != nil {
 		return nil, err
 	}
 	p := spectra{SPECTra: c, spec: b.Spec, entities: splitEntities(b.Spec), choices: b.Spec.Act.Choices, targets: b.Spec.Act.Targets}

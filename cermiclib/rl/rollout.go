@@ -11,7 +11,7 @@ import (
 )
 
 // Obs is the input of a policy in one step; row (c, i) belongs to agent i of environment c. A decentralised policy
-// reads only Obs, Mask and Hidden; State is for critics.
+// reads only Obs, Mask, Hidden and Context; State is for critics.
 type Obs struct {
 	Obs    []float32 // [E,N,O]; [E,N,X] beside cells
 	Cells  []uint16  // [E,N,H,W]; nil for vector observations
@@ -19,6 +19,8 @@ type Obs struct {
 	Mask   []uint8   // [E,N,K]; nil when every action is allowed
 	Alive  []uint8   // [E,N]
 	Hidden []float32 // [E,N,C] policy state before this step, zeroed by the caller where an episode starts
+
+	Context []float32 // [E,N,F] what an explorer gives each actor beside its observation; nil for nothing
 
 	Visible []uint8   // [E,N,P] detector labels as in envs.Step, only for explorers
 	RelPos  []float32 // [E,N,P,2] likewise
@@ -46,6 +48,7 @@ type Rollout struct {
 	Terminated, Truncated []uint8      // [T,E]
 	IsFirst               []uint8      // [T,E] 1 where row t is the first of an episode
 	Hidden                []float32    // [T,E,N,C] policy state before each action; zero where an episode starts
+	Context               []float32    // [T,E,N,F] as in Obs; nil unless KeepContext was called
 	Visible               []uint8      // [T+1,E,N,P] detector labels as in envs.Step; nil unless KeepLabels was called
 	RelPos                []float32    // [T+1,E,N,P,2] likewise; policies never read labels
 	Visits                []float32    // [T,E,N] visit count of each agent step's cell, itself included; nil if unknown
@@ -113,6 +116,9 @@ func (x *Rollout) KeepLabels() {
 	x.Visible = make([]uint8, (x.T+1)*x.E*x.N*x.Spec.Peers())
 	x.RelPos = make([]float32, 2*len(x.Visible))
 }
+
+// KeepContext allocates the actors' contexts, width numbers each.
+func (x *Rollout) KeepContext(width int) { x.Context = make([]float32, x.Rows()*width) }
 
 // Clear removes the last observations of the previous rollout batch and resets the intrinsic reward.
 func (x *Rollout) Clear() {

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"gonum.org/v1/gonum/mat"
+
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs/rng"
+)
+
+// testMemories are small memories of every kind, trained on chunks of 3 steps where they have a past.
+func testMemories() map[string]memory.Config {
+	queue := memory.DefaultGraph()
+	queue.Embed, queue.Node, queue.Edge, queue.Heads, queue.Hidden, queue.Width = 8, 8, 4, 2, 8, 12
+	queue.Queue, queue.Chunk = 2, 3
+	return map[string]memory.Config{
+		"mlp": memory.MLP{Embed: 8, Hidden: 8, Width: 12}, "gru": memory.GRU{Embed: 8, Layers: 2, Width: 12, Chunk: 3},
+		"graph": queue,
+	}
+}
+
+// counting is a module whose bonus counts the context, too.
+func counting(mem memory.Config) Config {
+	f := DefaultElliptical()
+	f.Context, f.Reservoir = true, 20
+	c := withForm(f)
+	c.Memory, c.Minibatch, c.Contrast = mem, 18, 0
+	return c
+}
+
+// sighting is fakeRollout with labels, as a detector needs; only the first one starts with an episode.
+func sighting(iteration int) *rl.Rollout {
+	x := fakeRollout(fakeSpec(2), 9, iteration)
+	if iteration > 0 {
+		clear(x.IsFirst[:x.E])
+	}
+	x.KeepLabels()
+	r := rng.New(3, "labels", uint64(iteration))
+	for i := range x.Visible {
+		x.Visible[i] = uint8(r.IntN(2))
+	}
+	return x
+}
+
+// featuresOf returns f_n [T·E·N,12] of two rollouts as a gradient step computes it, with the memory of training.
+func featuresOf(t *testing.T, cfg memory.Config, store *model.Store) [2][]float32 {
+	t.Helper()
+	b := &nn.Build{Spec: fakeSpec(2), Backend: pureGo(t), Store: store, Seed: 4}
+	mem, err := cfg.Build(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents, l := 6, mem.Shape().Chunk
+	rows := make([]int32, 9*agents) // chunk by chunk of each agent
+	for k := range rows {
+		chunk := k / l
+		rows[k] = int32((chunk/agents*l+k%l)*agents + chunk%agents)
+	}
+	p, err := nn.NewProgram(b, "whole", mem.Inputs(len(rows)), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{mem.Context(sc.At(scope).At("memory"), in).Now}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [2][]float32
+	for iteration := range out {
+		x := sighting(iteration)
+		if w, ok := mem.(memory.Watcher); ok {
+			if err := w.Watch(x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mem.Gather(p, 0, x, rows)
+		if err := p.Run(); err != nil {
+			t.Fatal(err)
+		}
+		flat := make([]float32, len(rows)*12)
+		p.Read(0, flat)
+		out[iteration] = make([]float32, len(flat))
+		for k, row := range rows {
+			copy(out[iteration][row*12:], flat[k*12:(k+1)*12])
+		}
+	}
+	return out
+}
+
+// near reports whether two products of different sizes agree: they add in another order.
+func near(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-4 })
+}
+
+// η is [x̄_t/scale, γ·f_n, 1], and r^i agrees with a plain inverse of Λ of these.
+func TestContextOfTheBonusIsTheMemorysTimesConsistency(t *testing.T) {
+	const gamma = 0.37
+	for name, mem := range testMemories() {
+		t.Run(name, func(t *testing.T) {
+			c := counting(mem)
+			m, store := newModule(t, c, fakeSpec(2), 4)
+			if err := store.GetVariable("/cermic/critic/gamma_lo").SetValue(tensors.FromValue(float32(gamma))); err != nil {
+				t.Fatal(err)
+			}
+			plain := c
+			plain.Form = DefaultElliptical()
+			without, _ := newModule(t, plain, fakeSpec(2), 4)
+			f, code := m.form.(*elliptical), without.form.(*elliptical)
+			for iteration, want := range featuresOf(t, mem, store) {
+				x := sighting(iteration)
+				got := make([]float32, x.Rows())
+				first := f.past.rows() == 0
+				if err := f.reward(t.Context(), got, x); err != nil {
+					t.Fatal(err)
+				}
+				if err := code.measure(t.Context(), &code.now, x.Rows(), code.of(x)); err != nil {
+					t.Fatal(err)
+				}
+				for row := range x.Rows() {
+					features := f.now.at(int(f.now.of[row]), f.width)
+					expected := slices.Clone(code.now.at(int(code.now.of[row]), c.Latent))
+					for _, v := range want[row*12 : (row+1)*12] {
+						expected = append(expected, gamma*v)
+					}
+					if !near(features, expected) {
+						t.Fatalf("rollout %d, row %d: features %v, want %v", iteration, row, features, expected)
+					}
+				}
+				if first { // Λ is that of the rollout itself
+					checkGains(t, got, f, x, c.Latent)
+				}
+			}
+		})
+	}
+}
+
+// checkGains compares r^i with a plain inverse of Λ over the features of x.
+func checkGains(t *testing.T, got []float32, f *elliptical, x *rl.Rollout, code int) {
+	t.Helper()
+	squares := 0.0
+	for row := range x.Rows() {
+		for _, v := range f.now.at(int(f.now.of[row]), f.width)[:code] {
+			squares += float64(v) * float64(v) / float64(x.Rows()*code)
+		}
+	}
+	eta := func(row int) *mat.VecDense {
+		v := mat.NewVecDense(f.width+1, nil)
+		for i, value := range f.now.at(int(f.now.of[row]), f.width) {
+			v.SetVec(i, float64(value))
+			if i < code {
+				v.SetVec(i, float64(value)/math.Sqrt(squares))
+			}
+		}
+		v.SetVec(f.width, 1)
+		return v
+	}
+	sum := mat.NewSymDense(f.width+1, nil)
+	for i := range f.width + 1 {
+		sum.SetSym(i, i, f.Lambda)
+	}
+	for row := range x.Rows() {
+		sum.SymRankOne(sum, float64(x.Alive[row]), eta(row))
+	}
+	var inverse mat.Dense
+	if err := inverse.Inverse(sum); err != nil {
+		t.Fatal(err)
+	}
+	for row, r := range got {
+		want := 0.5 * math.Log1p(mat.Inner(eta(row), &inverse, eta(row)))
+		if x.Alive[row] != 0 && math.Abs(float64(r)-want) > 1e-5 {
+			t.Fatalf("row %d gets %g, want %g", row, r, want)
+		}
+	}
+}
+
+// Kept steps have the f_n that the present weights give them.
+func TestContextOfKeptStepsFollowsTheWeights(t *testing.T) {
+	for name, mem := range testMemories() {
+		c := counting(mem)
+		c.Form = Elliptical{Features: FeatureCode, Lambda: 0.1, Reservoir: 1000, Context: true}
+		m, store := newModule(t, c, fakeSpec(2), 4)
+		if err := store.GetVariable("/cermic/critic/gamma_lo").SetValue(tensors.FromValue(float32(1))); err != nil {
+			t.Fatal(err)
+		}
+		f, x := m.form.(*elliptical), sighting(0)
+		if err := f.reward(t.Context(), make([]float32, x.Rows()), x); err != nil {
+			t.Fatal(err)
+		}
+		before := slices.Clone(f.now.flat[:f.now.count()*f.width])
+		for _, v := range nn.Variables(store, "/cermic/memory") {
+			flat := tensors.MustCopyFlatData[float32](v.MustValue())
+			for i := range flat {
+				flat[i] += 0.3 * float32(math.Sin(float64(i)))
+			}
+			if err := v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.measure(t.Context(), &f.old, f.past.rows(), f.past.steps()); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.measure(t.Context(), &f.now, x.Rows(), f.of(x)); err != nil {
+			t.Fatal(err)
+		}
+		if near(f.now.flat[:len(before)], before) {
+			t.Errorf("%s: other weights give the same features", name)
+		}
+		for k := range x.Rows() {
+			kept, anew := f.old.at(int(f.old.of[k]), f.width), f.now.at(int(f.now.of[k]), f.width)
+			if !near(kept, anew) {
+				t.Fatalf("%s: step %d has %v when kept, %v in the rollout", name, k, kept, anew)
+			}
+		}
+	}
+}
+
+// A module that loads what another one saved goes on bit for bit, and a look at other episodes changes nothing.
+func TestContextOfTheBonusContinuesBitExactly(t *testing.T) {
+	for name, mem := range testMemories() {
+		c := counting(mem)
+		straight, _ := newModule(t, c, fakeSpec(2), 4)
+		loaded, _ := newModule(t, c, fakeSpec(2), 4)
+		_, want := reward(t, straight, sighting(0))
+		if err := loaded.Load(straight.Save()); err != nil {
+			t.Fatal(err)
+		}
+		if err := loaded.Rate(t.Context(), make([]float32, len(want)), sighting(0)); err != nil {
+			t.Fatal(err)
+		}
+		_, want = reward(t, straight, sighting(1))
+		if _, got := reward(t, loaded, sighting(1)); !slices.Equal(got, want) {
+			t.Errorf("%s: the loaded module departs", name)
+		}
+		if straight.CanScore() == nil {
+			t.Errorf("%s: a replay keeps no past, but CanScore allows it", name)
+		}
+	}
+}
+
+// informed is a module whose memory actors read.
+func informed(t *testing.T, mem memory.Config) (*module, *model.Store) {
+	t.Helper()
+	c := small()
+	c.ActorContext, c.Memory = true, mem
+	return newModule(t, c, fakeSpec(2), 4)
+}
+
+// observed returns the observations at step k of x, in arrays that may be changed.
+func observed(x *rl.Rollout, k int) *rl.Obs {
+	n, o := x.E*x.N, x.Spec.ObsLen()
+	return &rl.Obs{Obs: slices.Clone(x.Obs[k*n*o : (k+1)*n*o]), Alive: x.Alive[k*n : (k+1)*n]}
+}
+
+// contextAt returns the context that actors read at step k of x [E,N,12].
+func contextAt(t *testing.T, m *module, x *rl.Rollout, k int, in *rl.Obs) []float32 {
+	t.Helper()
+	dst := make([]float32, x.E*x.N*12)
+	if err := m.ContextFor(in, x.IsFirst[k*x.E:(k+1)*x.E], dst); err != nil {
+		t.Fatal(err)
+	}
+	return dst
+}
+
+// Step by step, across rollout batches, an actor reads the f_n that a gradient step on the whole rollout computes.
+func TestActorsReadTheContextThatTheMemoryLearns(t *testing.T) {
+	for name, cfg := range testMemories() {
+		m, store := informed(t, cfg)
+		for iteration, want := range featuresOf(t, cfg, store) {
+			x := sighting(iteration)
+			for k := range x.T {
+				if got := contextAt(t, m, x, k, observed(x, k)); !near(got, want[k*len(got):(k+1)*len(got)]) {
+					t.Fatalf("%s, rollout %d, step %d: actors read %v, want %v", name, iteration, k, got, want[k*len(got):])
+				}
+			}
+		}
+	}
+}
+
+// The context of an agent does not depend on the observations of others.
+func TestContextOfAnActorIsItsOwn(t *testing.T) {
+	for name, cfg := range testMemories() {
+		open, _ := informed(t, cfg)
+		blind, _ := informed(t, cfg)
+		x := sighting(0)
+		const row = 4
+		for k := range x.T {
+			in := observed(x, k)
+			want := contextAt(t, open, x, k, in)[row*12 : (row+1)*12]
+			for i := range in.Obs {
+				if i/x.Spec.ObsLen() != row {
+					in.Obs[i] = float32(math.NaN())
+				}
+			}
+			if got := contextAt(t, blind, x, k, in)[row*12 : (row+1)*12]; !near(got, want) {
+				t.Fatalf("%s, step %d: context %v, want %v", name, k, got, want)
+			}
+		}
+	}
+}
+
+// Episodes played aside leave no trace in the context, and a module that loads what another one saved goes on.
+func TestContextOfActorsOutlivesASaveAndAnEvaluation(t *testing.T) {
+	for name, cfg := range testMemories() {
+		straight, _ := informed(t, cfg)
+		other, _ := informed(t, cfg)
+		x := sighting(0)
+		for k := range 4 {
+			contextAt(t, straight, x, k, observed(x, k))
+			contextAt(t, other, x, k, observed(x, k))
+		}
+		err := other.Aside(func() error {
+			contextAt(t, other, sighting(0), 0, observed(sighting(1), 2))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		loaded, _ := informed(t, cfg)
+		if err := loaded.Load(other.Save()); err != nil {
+			t.Fatal(err)
+		}
+		for k := 4; k < x.T; k++ {
+			want := contextAt(t, straight, x, k, observed(x, k))
+			for _, m := range []*module{other, loaded} {
+				if !slices.Equal(want, contextAt(t, m, x, k, observed(x, k))) {
+					t.Fatalf("%s: step %d differs", name, k)
+				}
+			}
+		}
+	}
+}
+
+func TestContextNeedsAMemory(t *testing.T) {
+	acting, rewarded := Default(), UCB()
+	acting.ActorContext, acting.Exploit = true, false
+	f := DefaultElliptical()
+	f.Context = true
+	rewarded.Form, rewarded.Exploit = f, false
+	for want, c := range map[string]Config{"actor_uses_context": acting, "int_form.context": rewarded} {
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want a sentence with %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/envs/vmas"
+)
+
+// withContext is tiny with actors and a bonus that read the memory. Rollout batches of 12 steps end within episodes.
+func withContext() Config {
+	e := tiny(5)
+	l := e.Learner.(learn.MAPPO)
+	l.Frames, l.Minibatch, l.Epochs = 60, 60, 1
+	c, f := cermic.UCB(), cermic.DefaultElliptical()
+	c.Embed, c.Latent, c.Hidden, c.Negatives, c.Steps, c.Minibatch, c.Upper = 8, 8, 8, 2, 2, 20, 8
+	f.Context, f.Reservoir = true, 50
+	c.Memory, c.ActorContext, c.Form = memory.GRU{Embed: 8, Layers: 2, Width: 12, Chunk: 5}, true, f
+	e.Learner, e.Explore = l, c
+	e.Budget.Frames, e.Budget.EvalEvery, e.Budget.EvalEpisodes = 180, 180, 5
+	return e
+}
+
+// Stopped after every iteration, with evaluations in between, a run whose actors read the memory ends with the same
+// bytes; its weights play and show what is inside.
+func TestActorsWithAContextContinueBitExactly(t *testing.T) {
+	whole, parts, e := open(t), open(t), withContext()
+	want, err := Run(t.Context(), e, whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trainInPieces(t, e, parts)
+	sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
+	in, err := Trace(t.Context(), e, parts)
+	if err != nil || len(in.Scenes) != in.Steps+1 {
+		t.Errorf("%v", err)
+	}
+	if _, err := Run(t.Context(), branch(t, e, 60, "explore.int_coef=0.5"), open(t)); err != nil {
+		t.Errorf("a fork: %v", err)
+	}
+}
+
+// The learner's update leaves the module's variables as they are, and the settings change run and id.
+func TestTheActorDoesNotTrainTheModule(t *testing.T) {
+	e := withContext()
+	backend, err := nn.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := newTrainer(e, backend, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.close()
+	if _, err := tr.collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	g := tr.groups[0]
+	module := func() (all []float32) {
+		for _, v := range nn.Variables(g.build.Store, "/cermic") {
+			all = append(all, tensors.MustCopyFlatData[float32](v.MustValue())...)
+		}
+		return all
+	}
+	before := module()
+	if _, err := g.learner.Update(t.Context(), g.x); err != nil {
+		t.Fatal(err)
+	}
+	if len(before) == 0 || !slices.Equal(before, module()) {
+		t.Error("the learner's update changes the module")
+	}
+	if slices.Max(g.x.Context) == 0 {
+		t.Error("the rollout holds no context")
+	}
+	plain := e
+	c := plain.Explore.(cermic.Config)
+	c.ActorContext, c.Form = false, cermic.DefaultElliptical()
+	plain.Explore = c
+	a, errA := e.ID()
+	b, errB := plain.ID()
+	if errA != nil || errB != nil || a == b {
+		t.Errorf("ids %s and %s (%v, %v)", a, b, errA, errB)
+	}
+}
+
+func TestAContextThatNoActorReadsIsRefused(t *testing.T) {
+	for want, change := range map[string]func(*Config){
+		"qmix": func(e *Config) {
+			e.Task, e.Learner = e.Task.(vmas.Balance).WithDiscrete(vmas.Product9), tinyQ(1).Learner
+		},
+		"policy cpm": func(e *Config) { e.Policy = policy.DefaultCPM() },
+	} {
+		e := withContext()
+		change(&e)
+		_, err := Run(t.Context(), e, open(t))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got %v, want a sentence with %s", err, want)
+		}
+	}
+}
