@@ -21,7 +21,6 @@ type Method struct {
 	Learner learn.Config
 	Policy  policy.Config
 	Explore explore.Config
-	NumEnvs int // parallel environments of a method that keeps its authors' schedule; 0: the budget sets both
 }
 
 // composes reports whether e has the parts of m; their settings may differ.
@@ -100,11 +99,6 @@ var methods = []Method{
 		About: "mappo-db with the authors' own scale of the bonus, and advantages normalised as theirs",
 	},
 	{
-		ID: "qmix-spectra-native", Learner: learn.DefaultQ().WithNativeSPECTra(),
-		Policy: unmasked(policy.DefaultSPECTra()), Explore: explore.None{},
-		NumEnvs: 8, About: "qmix-spectra trained as its authors do, on their schedule",
-	},
-	{
 		ID: "mappo-cermic-literal", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Literal(),
 		About: "mappo-cermic with the module's settings closer to the paper's text",
 	},
@@ -122,12 +116,6 @@ var methods = []Method{
 func mixedBy(m learn.MixerConfig) learn.Q {
 	c := learn.DefaultQ()
 	c.Mixer = m
-	return c
-}
-
-// unmasked lets agents attend to absent entities as well.
-func unmasked(c policy.SPECTra) policy.SPECTra {
-	c.Mask = false
 	return c
 }
 

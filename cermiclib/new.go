@@ -167,10 +167,6 @@ func defaults(task string, m Method, b Preset, reward envs.Reward) (experiment.C
 	}
 	e := experiment.Config{Task: cfg.WithShared(shared), Learner: m.Learner, Policy: m.Policy, Explore: m.Explore}
 	b.apply(&e)
-	if m.NumEnvs > 0 {
-		shared.NumEnvs = m.NumEnvs
-		e.Task, e.Learner = e.Task.WithShared(shared), m.Learner
-	}
 	return e, nil
 }
 

@@ -6,20 +6,15 @@ import (
 	"fmt"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 	_ "cermic/envs/explore" // registers its tasks
 )
 
 // A task is built by name, and all its environments step together. In this one-step game, both agents must choose
 // action 0.
 func Example() {
-	task, err := envs.Default("explore/climbing")
-	if err != nil {
-		panic(err)
-	}
-	env, err := task.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense}).Build(1, 1)
-	if err != nil {
-		panic(err)
-	}
+	task := envtest.Must(envs.Default("explore/climbing"))
+	env := envtest.Must(task.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense}).Build(1, 1))
 	step, act := envs.NewStep(env.Spec()), envs.NewActions(env.Spec())
 	env.Reset(nil, step)
 	copy(act.Discrete, []int32{0, 0, 0, 1}) // agents 0 and 1 of environment 0, then of environment 1

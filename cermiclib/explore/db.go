@@ -46,8 +46,6 @@ type DB struct {
 	nn.Adam           // the authors': lr 1e-4, clip 50
 }
 
-var _ Config = DB{}
-
 func init() { Register(DefaultDB()) }
 
 // DefaultDB has the authors' weights, CERMIC's sizes, and the bonus on the scale of all methods.
@@ -104,7 +102,6 @@ type db struct {
 }
 
 var (
-	_ Module    = (*db)(nil)
 	_ rl.Saver  = (*db)(nil)
 	_ rl.Scorer = (*db)(nil)
 )

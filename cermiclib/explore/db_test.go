@@ -7,12 +7,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"gonum.org/v1/gonum/floats"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -60,15 +62,9 @@ func dbRollout(s *envs.Spec, steps int) *rl.Rollout {
 // newDB builds the module on the pure Go backend.
 func newDB(t *testing.T, c DB, s *envs.Spec) (*db, *model.Store) {
 	t.Helper()
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 	b := &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3}
-	m, err := c.Build(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := envtest.Must(c.Build(b))
 	return m.(*db), b.Store
 }
 
@@ -79,87 +75,29 @@ type dbReference struct {
 }
 
 func reference(c DB, store *model.Store) *dbReference {
-	r := &dbReference{cfg: c, params: map[string][]float64{}}
-	for _, v := range nn.Variables(store, "/"+dbScope) {
-		flat, err := tensors.CopyFlatData[float32](v.MustValue())
-		if err != nil {
-			panic(err)
-		}
-		wide := make([]float64, len(flat))
-		for i, x := range flat {
-			wide[i] = float64(x)
-		}
-		r.params[v.Path()[len(dbScope)+2:]] = wide
-	}
-	return r
+	return &dbReference{cfg: c, params: nntest.Read(nn.Variables(store, "/"+dbScope), "/"+dbScope+"/")}
 }
 
 // layer is W·x + b, with W stored [out,in] if rows, else [in,out].
 func (r *dbReference) layer(name string, rows bool, x ...float64) []float64 {
-	w, y := r.params[name+"/weights"], slices.Clone(r.params[name+"/bias"])
-	for o := range y {
-		for i := range x {
-			if rows {
-				y[o] += w[o*len(x)+i] * x[i]
-			} else {
-				y[o] += w[i*len(y)+o] * x[i]
-			}
-		}
-	}
-	return y
+	return nntest.Linear(r.params, name, x, rows)
 }
 
-func leaky(x []float64) []float64 {
-	for i := range x {
-		x[i] = max(x[i], 0.2*x[i])
-	}
-	return x
-}
-
-func normalised(x []float64) []float64 {
-	mean, square := 0.0, 0.0
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		square += (v - mean) * (v - mean) / float64(len(x))
-	}
-	for i := range x {
-		x[i] = (x[i] - mean) / math.Sqrt(square+1e-5)
-	}
-	return x
-}
-
-func sum(a, b []float64) []float64 {
-	for i := range a {
-		a[i] += b[i]
-	}
-	return a
-}
+func leaky(x []float64) []float64 { return nntest.Apply(x, nntest.Leaky) }
 
 func (r *dbReference) encode(net string, obs []float32) []float64 {
-	x := make([]float64, len(obs))
-	for i, o := range obs {
-		x[i] = float64(o)
-	}
-	h := leaky(r.layer(net+"/encoder/layer_0", true, x...))
-	return normalised(r.layer(net+"/encoder/out", true, leaky(r.layer(net+"/encoder/layer_1", true, h...))...))
+	h := leaky(r.layer(net+"/encoder/layer_0", true, nntest.Wide(obs)...))
+	return nntest.Normalize(r.layer(net+"/encoder/out", true, leaky(r.layer(net+"/encoder/layer_1", true, h...))...))
 }
 
 // code is mean and spread of z.
 func (r *dbReference) code(obs, act []float32) (mean, scale []float64) {
-	with := func(x []float64) []float64 {
-		x = slices.Clone(x)
-		for _, a := range act {
-			x = append(x, float64(a))
-		}
-		return x
-	}
+	with := func(x []float64) []float64 { return slices.Concat(x, nntest.Wide(act)) }
 	const net = "online/transition/"
 	x := leaky(r.layer(net+"in", false, with(r.encode("online", obs))...))
 	for _, block := range []string{"block_0/", "block_1/"} {
 		y := leaky(r.layer(net+block+"first", false, with(x)...))
-		x = sum(x, r.layer(net+block+"second", false, with(y)...))
+		floats.Add(x, r.layer(net+block+"second", false, with(y)...))
 	}
 	out := r.layer(net+"out", false, with(x)...)
 	mean, scale = out[:r.cfg.Latent], out[r.cfg.Latent:]
@@ -182,7 +120,7 @@ func (r *dbReference) generate(z []float64) []float64 {
 	x := leaky(r.layer(net+"in", false, z...))
 	block := func(name string) {
 		y := leaky(r.layer(net+name+"/first", false, x...))
-		x = sum(x, r.layer(net+name+"/second", false, y...))
+		floats.Add(x, r.layer(net+name+"/second", false, y...))
 	}
 	block("block_0")
 	block("block_1")
@@ -192,11 +130,8 @@ func (r *dbReference) generate(z []float64) []float64 {
 }
 
 func (r *dbReference) project(net string, s []float64) []float64 {
-	y := normalised(r.layer(net+"/projection/hidden", false, s...))
-	for i := range y {
-		y[i] = max(y[i], 0)
-	}
-	return normalised(r.layer(net+"/projection/out", false, y...))
+	y := nntest.Apply(nntest.Normalize(r.layer(net+"/projection/hidden", false, s...)), nntest.ReLU)
+	return nntest.Normalize(r.layer(net+"/projection/out", false, y...))
 }
 
 // loss of the agent steps rows with their noise, and its terms.
@@ -265,13 +200,8 @@ func TestBottleneckFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	x := dbRollout(dbSpec(), 2) // 8 agent steps and 2 that only fill up
 	m, store := newDB(t, c, dbSpec())
 	ref := reference(c, store)
-	if _, err := m.Reward(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
-	got, err := m.Update(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	envtest.Must(m.Reward(t.Context(), x))
+	got := envtest.Must(m.Update(t.Context(), x))
 	rows := make([]int32, x.Rows())
 	rng.New(3, "db rows", 0, 0).Perm(rows)
 	drawn := func(purpose string, n int) []float64 {
@@ -291,31 +221,16 @@ func TestBottleneckFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	}
 	after := reference(c, store)
 	moved := 0
-	for _, v := range nn.Variables(store, "/"+dbScope+"/online") {
-		if !v.Trainable {
-			continue
+	forward := func() float64 { l, _, _, _ := ref.loss(x, rows, noise, sample); return l }
+	nntest.FirstSteps(ref.params, "online", 5, c.LR, c.Eps, forward, func(name string, i int, want, g float64) {
+		// The step is below 0.01; near g = 0 an error of the gradient of 1e-6 moves it by 1e-5.
+		if math.Abs(after.params[name][i]-want) > 5e-5 {
+			t.Errorf("%s[%d] is %g after a step, want %g", name, i, after.params[name][i], want)
 		}
-		name := v.Path()[len(dbScope)+2:]
-		p := ref.params[name]
-		for i := 0; i < len(p); i += max(1, len(p)/5) {
-			const h = 1e-5
-			old := p[i]
-			p[i] = old + h
-			up, _, _, _ := ref.loss(x, rows, noise, sample)
-			p[i] = old - h
-			down, _, _, _ := ref.loss(x, rows, noise, sample)
-			p[i] = old
-			g := (up - down) / (2 * h)
-			want := old - c.LR*g/(math.Abs(g)+c.Eps) // the first step of Adam
-			// The step is below 0.01; near g = 0 an error of the gradient of 1e-6 moves it by 1e-5.
-			if math.Abs(after.params[name][i]-want) > 5e-5 {
-				t.Errorf("%s[%d] is %g after a step, want %g", name, i, after.params[name][i], want)
-			}
-			if math.Abs(g) > 1e-6 {
-				moved++
-			}
+		if math.Abs(g) > 1e-6 {
+			moved++
 		}
-	}
+	})
 	if moved < 60 {
 		t.Errorf("only %d weights of the sample have a gradient", moved)
 	}
@@ -335,12 +250,8 @@ func TestMomentumCopiesMoveOnceAnEpoch(t *testing.T) {
 	c.Minibatch, c.LR, c.Momentum = 2, 0.01, 0.1
 	m, store := newDB(t, c, dbSpec())
 	before, x := reference(c, store), dbRollout(dbSpec(), 2)
-	if _, err := m.Reward(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Update(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
+	envtest.Must(m.Reward(t.Context(), x))
+	envtest.Must(m.Update(t.Context(), x))
 	after := reference(c, store)
 	for _, name := range []string{"encoder/layer_0/weights", "projection/out/bias"} {
 		for i, v := range after.params["momentum/"+name] {
@@ -358,9 +269,7 @@ func TestBottleneckPaysTheDivergenceOfTheCode(t *testing.T) {
 		x := dbRollout(dbSpec(), 7)
 		m, store := newDB(t, c, dbSpec())
 		ref := reference(c, store)
-		if _, err := m.Reward(t.Context(), x); err != nil {
-			t.Fatal(err)
-		}
+		envtest.Must(m.Reward(t.Context(), x))
 		act, obs, acts := make([]float32, 2), []float32{}, []float32{}
 		for row := range x.Rows() {
 			x.ActionVector(act, row)
@@ -381,9 +290,7 @@ func TestBottleneckPaysTheDivergenceOfTheCode(t *testing.T) {
 			t.Errorf("the extrinsic reward has weight %g, want that of ext_coef, 0.25", x.ExtrinsicWeight)
 		}
 		again := make([]float32, x.Rows())
-		if err := m.Score(t.Context(), again, obs, acts, x.Alive[:x.Rows()]); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, m.Score(t.Context(), again, obs, acts, x.Alive[:x.Rows()]))
 		for row, got := range again {
 			if want := x.Intrinsic[row]; x.Alive[row] != 0 && math.Abs(float64(got-want)) > 1e-5 {
 				t.Errorf("agent step %d is scored %g, was paid %g", row, got, want)
@@ -397,9 +304,7 @@ func TestBonusOfAnAgentIgnoresOtherAgents(t *testing.T) {
 	c.IntNorm = NormNone
 	paid := func(x *rl.Rollout) []float32 {
 		m, _ := newDB(t, c, dbSpec())
-		if _, err := m.Reward(t.Context(), x); err != nil {
-			t.Fatal(err)
-		}
+		envtest.Must(m.Reward(t.Context(), x))
 		return x.Intrinsic
 	}
 	x := dbRollout(dbSpec(), 3)

@@ -36,8 +36,6 @@ const (
 
 var ratios = map[string]rl.Ratio{RatioMixture: rl.RatioMixture, RatioTarget: rl.RatioTarget, RatioNaive: rl.RatioNaive}
 
-var _ Module = epsilon{}
-
 func init() { Register(DefaultEpsilon()) }
 
 // Scheduled lets ε fall within the training.

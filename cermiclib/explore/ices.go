@@ -44,8 +44,6 @@ type ICES struct {
 	nn.Adam             // of π^x and V^x; the authors': lr 5e-4 for football, 0.01 for StarCraft
 }
 
-var _ Config = ICES{}
-
 func init() { Register(DefaultICES()) }
 
 // DefaultICES has the authors' sizes and, for football, weights; its world models take the paper's 1800 gradient

@@ -44,10 +44,7 @@ type ices struct {
 	slots   []int32      // [B]
 }
 
-var (
-	_ Module   = (*ices)(nil)
-	_ rl.Saver = (*ices)(nil)
-)
+var _ rl.Saver = (*ices)(nil)
 
 // Build compiles the module's two graphs.
 func (c ICES) Build(b *nn.Build) (Module, error) {

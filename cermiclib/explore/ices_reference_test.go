@@ -4,13 +4,11 @@ package explore
 
 import (
 	"math"
-	"slices"
-	"strings"
 	"testing"
 
-	"github.com/gomlx/gomlx/core/tensors"
-
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/nntest"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -23,43 +21,16 @@ type icesReference struct {
 	noise  [][]float64 // [2·B] of the codes, those of the global model first
 }
 
-// icesParams reads the trainable variables.
-func icesParams(t *testing.T, m *ices) map[string][]float64 {
-	t.Helper()
-	out := map[string][]float64{}
-	for _, v := range nn.Variables(m.build.Store, "/"+icesScope) {
-		flat, err := tensors.CopyFlatData[float32](v.MustValue())
-		if err != nil {
-			t.Fatal(err)
-		}
-		wide := make([]float64, len(flat))
-		for i, x := range flat {
-			wide[i] = float64(x)
-		}
-		out[strings.TrimPrefix(v.Path(), "/"+icesScope+"/")] = wide
-	}
-	return out
+// icesParams reads the variables.
+func icesParams(m *ices) map[string][]float64 {
+	return nntest.Read(nn.Variables(m.build.Store, "/"+icesScope), "/"+icesScope+"/")
 }
 
 // net is a network of one hidden layer.
 func (r *icesReference) net(name string, act func(float64) float64, x ...float64) []float64 {
-	layer := func(name string, x []float64) []float64 {
-		y := slices.Clone(r.params[name+"/bias"])
-		for o := range y {
-			for i, v := range x {
-				y[o] += r.params[name+"/weights"][o*len(x)+i] * v
-			}
-		}
-		return y
-	}
-	hidden := layer(name+"/layer_0", x)
-	for i := range hidden {
-		hidden[i] = act(hidden[i])
-	}
-	return layer(name+"/out", hidden)
+	hidden := nntest.Apply(nntest.Linear(r.params, name+"/layer_0", x, true), act)
+	return nntest.Linear(r.params, name+"/out", hidden, true)
 }
-
-func rectified(x float64) float64 { return max(x, 0) }
 
 // given is the state of frame b beside the embedded actions, without that of one agent (-1: with all).
 func (r *icesReference) given(net, model string, b, without int) []float64 {
@@ -84,12 +55,12 @@ func (r *icesReference) delta(b int) float64 {
 }
 
 func (r *icesReference) predicted(model string, b, without int) float64 {
-	return math.Tanh(r.net(icesBase+"/"+model, rectified, r.given(icesBase, model, b, without)...)[0])
+	return math.Tanh(r.net(icesBase+"/"+model, nntest.ReLU, r.given(icesBase, model, b, without)...)[0])
 }
 
 // code is mean and spread of a Gaussian that a network of the codes returns.
 func (r *icesReference) code(name string, x ...float64) (mean, spread []float64) {
-	y := r.net(icesCode+"/"+name, rectified, x...)
+	y := r.net(icesCode+"/"+name, nntest.ReLU, x...)
 	mean, spread = y[:len(y)/2], y[len(y)/2:]
 	for i := range spread {
 		spread[i] = math.Exp(min(max(spread[i], math.Log(0.01)), math.Log(10)))
@@ -177,11 +148,9 @@ func (r *icesReference) explorers(pay, baseline []float64) (policy, value float6
 
 // look is what π^x and V^x see: the agent's observation and the state.
 func (r *icesReference) look(b, i int) []float64 {
-	o, in := r.m.build.Spec.ObsLen(), []float64{}
-	for _, v := range r.m.replay.Obs(r.slots[b])[i*o : (i+1)*o] {
-		in = append(in, float64(v))
-	}
-	return append(in, float64(r.m.replay.State(r.slots[b])[0]))
+	o := r.m.build.Spec.ObsLen()
+	obs := nntest.Wide(r.m.replay.Obs(r.slots[b])[i*o : (i+1)*o])
+	return append(obs, float64(r.m.replay.State(r.slots[b])[0]))
 }
 
 func (r *icesReference) value(b, i int) float64 {
@@ -195,12 +164,9 @@ func TestICESFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	c.Hidden, c.PolicyWidth, c.Batch, c.Steps, c.Embed = []int{5}, []int{5}, 6, 1, 3
 	c.Entropy, c.Clip, c.BaseClip, c.CodeClamp = 0.1, 1e6, 1e6, 1e6 // a clipped gradient would only be hidden by Adam's first step
 	m := newICES(t, c, icesSpec())
-	r := &icesReference{m: m, params: icesParams(t, m), slots: make([]int32, c.Batch)}
-	got, err := m.Update(t.Context(), icesRollout(icesSpec(), 4))
-	if err != nil {
-		t.Fatal(err)
-	}
-	after := icesParams(t, m)
+	r := &icesReference{m: m, params: icesParams(m), slots: make([]int32, c.Batch)}
+	got := envtest.Must(m.Update(t.Context(), icesRollout(icesSpec(), 4)))
+	after := icesParams(m)
 	draw := rng.New(3, "ices", 0, 0)
 	m.replay.SampleFrames(r.slots, draw)
 	for range r.slots {
@@ -244,7 +210,7 @@ func TestICESFollowsAnIndependentFloat64Implementation(t *testing.T) {
 func (r *icesReference) checkStep(t *testing.T, scope string, lr float64, after map[string][]float64, loss func() float64) {
 	t.Helper()
 	moved := 0
-	firstSteps(r.params, scope, 6, lr, r.m.Eps, loss, func(name string, i int, want, g float64) {
+	nntest.FirstSteps(r.params, scope, 6, lr, r.m.Eps, loss, func(name string, i int, want, g float64) {
 		// float32 against float64: a gradient near Adam's ε of 1e-6 says little
 		if !(math.Abs(g) > 1e-4) {
 			return

@@ -62,8 +62,6 @@ const (
 	ShareNone  = "none"
 )
 
-var _ Config = MACE{}
-
 func init() { Register(DefaultMACE()) }
 
 // DefaultMACE has the authors' coefficients and networks, and the bonus on the scale of all methods.
@@ -109,10 +107,7 @@ type mace struct {
 	raw       []float32 // [T,E,N] the whole, before it is normalised
 }
 
-var (
-	_ Module   = (*mace)(nil)
-	_ rl.Saver = (*mace)(nil)
-)
+var _ rl.Saver = (*mace)(nil)
 
 // Build compiles the graphs of novelty and hindsight.
 func (c MACE) Build(b *nn.Build) (Module, error) {

@@ -8,6 +8,7 @@ import (
 
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -56,9 +57,7 @@ func causeRollout(t *testing.T, m *mace, s *envs.Spec, k int) *rl.Rollout {
 		for row := range s.NumEnvs * 2 {
 			decide(row)
 		}
-		if err := m.Behave(0, nil, d); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, m.Behave(0, nil, d))
 		for row := range s.NumEnvs * 2 {
 			at := now*s.NumEnvs*2 + row
 			x.LogP[at] = d.Sample(row, r, act)
@@ -102,9 +101,7 @@ func TestOnlyWhoCausesNoveltyHasInfluence(t *testing.T) {
 		const batches, counted = 16, 6
 		for k := range batches {
 			x := causeRollout(t, m, s, k)
-			if _, err := m.Reward(t.Context(), x); err != nil {
-				t.Fatal(err)
-			}
+			envtest.Must(m.Reward(t.Context(), x))
 			for row, v := range x.Intrinsic {
 				if k >= batches-counted {
 					influence[row%2] += float64(v) / float64(counted*len(x.Intrinsic)/2)

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
 )
 
@@ -26,19 +26,7 @@ type maceReference struct {
 }
 
 func maceWeights(store *model.Store) map[string][]float64 {
-	out := map[string][]float64{}
-	for _, v := range nn.Variables(store, "/"+maceScope) {
-		flat, err := tensors.CopyFlatData[float32](v.MustValue())
-		if err != nil {
-			panic(err)
-		}
-		wide := make([]float64, len(flat))
-		for i, x := range flat {
-			wide[i] = float64(x)
-		}
-		out[v.Path()[len(maceScope)+2:]] = wide
-	}
-	return out
+	return nntest.Read(nn.Variables(store, "/"+maceScope), "/"+maceScope+"/")
 }
 
 func newMACEReference(c MACE, x *rl.Rollout, store *model.Store) *maceReference {
@@ -156,11 +144,8 @@ func (r *maceReference) logHindsight(row int, upper float64) (logs, z []float64)
 	for p := range z {
 		in := append(r.input(r.x.ObsRow(row)), z[p]/upper)
 		in = append(append(in, who...), codes[p]...)
-		hidden := r.rows("hindsight/layer_0", in)
-		for k := range hidden {
-			hidden[k] = max(hidden[k], 0)
-		}
-		logs = append(logs, r.logAction(row, r.from(row, r.rows("hindsight/out", hidden))))
+		hidden := nntest.Apply(nntest.Linear(r.params, "hindsight/layer_0", in, true), nntest.ReLU)
+		logs = append(logs, r.logAction(row, r.from(row, nntest.Linear(r.params, "hindsight/out", hidden, true))))
 	}
 	return logs, z
 }
@@ -181,17 +166,6 @@ func (r *maceReference) from(row int, y []float64) []float64 {
 	case !none:
 		for i := range y {
 			y[i] += float64(base[i])
-		}
-	}
-	return y
-}
-
-// rows is W·x + b with W stored [out,in].
-func (r *maceReference) rows(name string, x []float64) []float64 {
-	y := slices.Clone(r.params[name+"/bias"])
-	for o := range y {
-		for i, v := range x {
-			y[o] += r.params[name+"/weights"][o*len(x)+i] * v
 		}
 	}
 	return y
@@ -251,7 +225,7 @@ func (r *maceReference) pays(row int, upper float64) float64 {
 func (r *maceReference) firstStep(t *testing.T, scope string, after map[string][]float64, loss func() float64) {
 	t.Helper()
 	moved := 0
-	firstSteps(r.params, scope, 4, r.cfg.LR, r.cfg.Eps, loss, func(name string, i int, want, g float64) {
+	nntest.FirstSteps(r.params, scope, 4, r.cfg.LR, r.cfg.Eps, loss, func(name string, i int, want, g float64) {
 		// float32 against float64; near g = 0 an error of the gradient of 1e-6 moves the step by 1e-5
 		if math.Abs(after[name][i]-want) > 5e-5 {
 			t.Errorf("%s[%d] is %g after a step, want %g (gradient %g)", name, i, after[name][i], want, g)

@@ -14,6 +14,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -86,9 +87,7 @@ func acted(t *testing.T, m *mace, x *rl.Rollout) {
 		for i := range d.Scale {
 			d.Scale[i] = r.Uniform(0.5, 1.5)
 		}
-		if err := m.Behave(0, nil, d); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, m.Behave(0, nil, d))
 	}
 }
 
@@ -105,23 +104,15 @@ func unsettle(t *testing.T, store *model.Store) {
 		for i := range flat {
 			flat[i] = r.Uniform(-0.5, 0.5)
 		}
-		if err := v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...)); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...)))
 	}
 }
 
 func newMACE(t *testing.T, c MACE, s *envs.Spec) (*mace, *model.Store) {
 	t.Helper()
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 	b := &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3}
-	m, err := c.Build(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := envtest.Must(c.Build(b))
 	return m.(*mace), b.Store
 }
 
@@ -139,10 +130,7 @@ func TestMACEFollowsAnIndependentFloat64Implementation(t *testing.T) {
 			acted(t, m, x)
 			ref := newMACEReference(c, x, store)
 			ref.policy = slices.Clone(m.hindsight.policy)
-			got, err := m.Reward(t.Context(), x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := envtest.Must(m.Reward(t.Context(), x))
 			upper := got["mace/z_upper"]
 			if want := ref.hindsightLoss(upper); math.Abs(got["mace/hindsight_loss"]-want) > 1e-5 { // float32 against float64
 				t.Errorf("hindsight's loss is %g, want %g", got["mace/hindsight_loss"], want)
@@ -160,10 +148,7 @@ func TestMACEFollowsAnIndependentFloat64Implementation(t *testing.T) {
 				}
 			}
 			wantLoss := ref.noveltyLoss()
-			got, err = m.Update(t.Context(), x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got = envtest.Must(m.Update(t.Context(), x))
 			if math.Abs(got["mace/rnd_loss"]-wantLoss) > 1e-5 {
 				t.Errorf("the predictors' loss is %g, want %g", got["mace/rnd_loss"], wantLoss)
 			}
@@ -198,9 +183,7 @@ func TestAloneNobodyIsPaidForOthers(t *testing.T) {
 	if m.hindsight != nil {
 		t.Error("a hindsight network was made")
 	}
-	if _, err := m.Reward(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
+	envtest.Must(m.Reward(t.Context(), x))
 	c.Other, c.Influence = 0, 0
 	ref := newMACEReference(c, x, store)
 	for row, pay := range x.Intrinsic {
@@ -222,17 +205,13 @@ func TestNoveltyFadesWhereOneStays(t *testing.T) {
 	m, _ := newMACE(t, c, x.Spec)
 	rate := func(x *rl.Rollout) float64 {
 		u := make([]float32, x.Rows())
-		if err := m.novelty.rate(t.Context(), u, x); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, m.novelty.rate(t.Context(), u, x))
 		return average64(u, x.Alive)
 	}
 	before := rate(x)
 	for k := range 3 {
 		x.Iteration = k
-		if _, err := m.Update(t.Context(), x); err != nil {
-			t.Fatal(err)
-		}
+		envtest.Must(m.Update(t.Context(), x))
 	}
 	after := rate(x)
 	elsewhere := maceRollout(x.Spec, 6)
@@ -251,12 +230,8 @@ func TestSavedMACEGoesOnBitExactly(t *testing.T) {
 		x := maceRollout(maceSpec(true), 6)
 		x.Iteration = k
 		acted(t, m, x)
-		if _, err := m.Reward(t.Context(), x); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.Update(t.Context(), x); err != nil {
-			t.Fatal(err)
-		}
+		envtest.Must(m.Reward(t.Context(), x))
+		envtest.Must(m.Update(t.Context(), x))
 		return x.Intrinsic
 	}
 	one, store := newMACE(t, c, maceSpec(true))
@@ -265,17 +240,10 @@ func TestSavedMACEGoesOnBitExactly(t *testing.T) {
 	}
 	two, copied := newMACE(t, c, maceSpec(true))
 	for _, v := range nn.Variables(store, "/") {
-		value, err := v.MustValue().LocalClone()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := copied.GetVariable(v.Path()).SetValue(value); err != nil {
-			t.Fatal(err)
-		}
+		value := envtest.Must(v.MustValue().LocalClone())
+		envtest.NoError(t, copied.GetVariable(v.Path()).SetValue(value))
 	}
-	if err := two.Load(one.Save()); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, two.Load(one.Save()))
 	if a, b := iterate(one, 3), iterate(two, 3); !slices.Equal(a, b) {
 		t.Errorf("it goes on with %v, want %v", b, a)
 	}

@@ -79,8 +79,6 @@ func Register(proto Config) { conf.Register(proto) }
 // None is no explorer: the learner's own policy and the extrinsic reward.
 type None struct{}
 
-var _ Module = none{}
-
 func init() { Register(None{}) }
 
 // Kind is "none".

@@ -47,8 +47,6 @@ type RFF struct {
 	Bonus             // normalisation and weight of r
 }
 
-var _ Config = RFF{}
-
 func init() { Register(DefaultRFF()) }
 
 // DefaultRFF has the waves, bandwidth, λ and weight of the peers that CERMIC's elliptical bonus has by default.

@@ -56,8 +56,6 @@ type MAPPO struct {
 	nn.Adam                    // of actor and critic; the paper's table: lr 1e-4, eps 1e-6
 }
 
-var _ Config = MAPPO{}
-
 func init() { Register(DefaultMAPPO()) }
 
 // Scheduled sets what a rollout batch is and how often it is learnt from.

@@ -112,23 +112,3 @@ func TestFirstRatioIsOne(t *testing.T) {
 		}
 	}
 }
-
-func TestImpossibleSettingsGetASentence(t *testing.T) {
-	task := libtest.DefaultIdentity()
-	for name, change := range map[string]func(*learn.MAPPO){
-		"frames not a multiple of copies": func(l *learn.MAPPO) { l.Frames = 130 },
-		"no frames":                       func(l *learn.MAPPO) { l.Frames = 0 },
-		"discount":                        func(l *learn.MAPPO) { l.Discount = 1.1 },
-		"NaN step size":                   func(l *learn.MAPPO) { l.LR = math.NaN() },
-		"share":                           func(l *learn.MAPPO) { l.ShareReward = "sum" },
-		"width":                           func(l *learn.MAPPO) { l.CriticHidden = []int{0} },
-		"critic":                          func(l *learn.MAPPO) { l.Critic = "central" },
-	} {
-		l := small()
-		change(&l)
-		b, _ := libtest.NewBuild(t, task, 1)
-		if _, err := l.Build(b, policy.DefaultMLP()); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-}

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/diff/fd"
-
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -25,8 +25,7 @@ type ppoReference struct {
 	x      *rl.Rollout
 	params map[string][]float64
 	names  []string
-	m, v   map[string][]float64
-	steps  float64
+	adam   nntest.Adam
 }
 
 // logProb is log π of agent step row, from the network's output y.
@@ -76,7 +75,7 @@ func (r *ppoReference) loss() float64 {
 		if r.x.Alive[row] == 0 {
 			continue
 		}
-		y := linear(r.params, "out", apply(linear(r.params, "layer_0", wide(r.x.ObsRow(row)), true), math.Tanh), true)
+		y := nntest.Linear(r.params, "out", nntest.Apply(nntest.Linear(r.params, "layer_0", nntest.Wide(r.x.ObsRow(row)), true), math.Tanh), true)
 		p := math.Exp(r.logProb(y, row))
 		if eps > 0 {
 			p = (1-eps)*p + eps*math.Exp(r.logUniform(row))
@@ -86,36 +85,6 @@ func (r *ppoReference) loss() float64 {
 		count++
 	}
 	return -sum / count
-}
-
-func (r *ppoReference) step() {
-	grads, square := map[string][]float64{}, 0.0
-	for _, name := range r.names {
-		f := func(x []float64) float64 {
-			old := r.params[name]
-			r.params[name] = x
-			defer func() { r.params[name] = old }()
-			return r.loss()
-		}
-		grads[name] = fd.Gradient(nil, f, slices.Clone(r.params[name]), &fd.Settings{Formula: fd.Central})
-		for _, g := range grads[name] {
-			square += g * g
-		}
-	}
-	scale := math.Min(1, r.l.Adam.Clip/(math.Sqrt(square)+1e-6))
-	r.steps++
-	for _, name := range r.names {
-		if r.m[name] == nil {
-			r.m[name], r.v[name] = make([]float64, len(grads[name])), make([]float64, len(grads[name]))
-		}
-		for i, g := range grads[name] {
-			g *= scale
-			r.m[name][i] = 0.9*r.m[name][i] + 0.1*g
-			r.v[name][i] = 0.999*r.v[name][i] + 0.001*g*g
-			mean, spread := r.m[name][i]/(1-math.Pow(0.9, r.steps)), r.v[name][i]/(1-math.Pow(0.999, r.steps))
-			r.params[name][i] -= r.l.LR * mean / (math.Sqrt(spread) + r.l.Eps)
-		}
-	}
 }
 
 // behaved samples the actions of x from the learner's own policy with a share of uniform ones.
@@ -129,9 +98,7 @@ func behaved(t *testing.T, l Learner, x *rl.Rollout, eps float32, ratio rl.Ratio
 		if x.Mask != nil {
 			in.Mask = x.Mask[k*rows*s.Act.Choices : (k+1)*rows*s.Act.Choices]
 		}
-		if err := l.Act(&in, d); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, l.Act(&in, d))
 		d.Eps, d.Ratio = eps, ratio
 		for row := range rows {
 			x.LogP[k*rows+row] = d.Sample(row, r, act)
@@ -147,10 +114,7 @@ func behaved(t *testing.T, l Learner, x *rl.Rollout, eps float32, ratio rl.Ratio
 }
 
 func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 	box := tdSpec(false)
 	box.Act = envs.ActSpec{Dim: 2, Low: []float32{-1, 0}, High: []float32{1, 3}}
 	for name, spec := range map[string]*envs.Spec{"discrete": tdSpec(false), "masked": tdSpec(true), "continuous": box} {
@@ -160,14 +124,10 @@ func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 				c.Frames, c.Epochs, c.Minibatch, c.CriticHidden = 20, 5, 20, []int{4}
 				c.LR, c.Eps, c.Adam.Clip = 0.05, 1e-3, 0.5
 				b := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}
-				built, err := c.Build(b, policy.MLP{Hidden: []int{4}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				l := built.(*mappo)
+				l := envtest.Must(c.Build(b, policy.MLP{Hidden: []int{4}})).(*mappo)
 				x := randomRollout(spec, 10)
 				behaved(t, l, x, eps, rl.RatioMixture)
-				ref := &ppoReference{l: l, x: x, params: map[string][]float64{}, m: map[string][]float64{}, v: map[string][]float64{}}
+				ref := &ppoReference{l: l, x: x, params: map[string][]float64{}, adam: nntest.Adam{LR: c.LR, Eps: c.Eps, Clip: c.Adam.Clip}}
 				for _, v := range nn.Variables(b.Store, "/actor") {
 					if v.Trainable {
 						name := strings.TrimPrefix(v.Path(), "/actor/")
@@ -175,12 +135,9 @@ func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 						ref.params[name] = values(b.Store, v.Path())
 					}
 				}
-				got, err := l.Update(t.Context(), x)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := envtest.Must(l.Update(t.Context(), x))
 				for range c.Epochs {
-					ref.step()
+					ref.adam.Step(ref.params, ref.names, ref.loss)
 				}
 				if got["clip_fraction"] == 0 {
 					t.Error("no ratio left its band: the test does not reach the clip")
@@ -201,26 +158,17 @@ func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 // TestFirstRatioOfAMixtureIsOne: before any step the policy is the one that acted, so the host's log μ and the graph's must
 // agree, whatever was drawn.
 func TestFirstRatioOfAMixtureIsOne(t *testing.T) {
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 	box := tdSpec(false)
 	box.Act = envs.ActSpec{Dim: 2, Low: []float32{-1, 0}, High: []float32{1, 3}}
 	for name, spec := range map[string]*envs.Spec{"masked": tdSpec(true), "continuous": box} {
 		for _, eps := range []float32{0.01, 0.8, 1} {
 			c := DefaultMAPPO()
 			c.Frames, c.Epochs, c.Minibatch = 400, 1, 400
-			built, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, policy.MLP{Hidden: []int{4}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			built := envtest.Must(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, policy.MLP{Hidden: []int{4}}))
 			x := randomRollout(spec, 200)
 			behaved(t, built, x, eps, rl.RatioMixture)
-			got, err := built.Update(t.Context(), x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := envtest.Must(built.Update(t.Context(), x))
 			if math.Abs(got["ratio"]-1) > 1e-5 || math.Abs(got["kl"]) > 1e-5 || got["clip_fraction"] != 0 {
 				t.Errorf("%s, ε = %g: mean ratio %g, KL %g, clipped %g; want 1, 0, 0", name, eps, got["ratio"], got["kl"], got["clip_fraction"])
 			}
@@ -231,25 +179,16 @@ func TestFirstRatioOfAMixtureIsOne(t *testing.T) {
 // TestTargetRatioWeighsAdvantages: w = π_new/μ_old, clipped relative to where it starts, is π_new/π_old with each advantage
 // multiplied by π_old/μ_old.
 func TestTargetRatioWeighsAdvantages(t *testing.T) {
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 	c := DefaultMAPPO()
 	c.Frames, c.Epochs, c.Minibatch = 40, 1, 40
 	advantages := map[rl.Ratio][]float32{}
 	var x *rl.Rollout
 	for _, ratio := range []rl.Ratio{rl.RatioNaive, rl.RatioTarget} {
-		built, err := c.Build(&nn.Build{Spec: tdSpec(true), Backend: backend, Store: nn.NewStore(5), Seed: 5}, policy.MLP{Hidden: []int{4}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		built := envtest.Must(c.Build(&nn.Build{Spec: tdSpec(true), Backend: backend, Store: nn.NewStore(5), Seed: 5}, policy.MLP{Hidden: []int{4}}))
 		x = randomRollout(tdSpec(true), 20)
 		behaved(t, built, x, 0.5, ratio)
-		got, err := built.Update(t.Context(), x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := envtest.Must(built.Update(t.Context(), x))
 		if math.Abs(got["ratio"]-1) > 1e-5 {
 			t.Errorf("the ratio to the policy that acted is %g, want 1", got["ratio"])
 		}
@@ -271,17 +210,11 @@ func TestTargetRatioWeighsAdvantages(t *testing.T) {
 
 // TestOwnCriticNeverSeesTheState, and values agents that see different things differently.
 func TestOwnCriticNeverSeesTheState(t *testing.T) {
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 	c := DefaultMAPPO()
 	c.Frames, c.Epochs, c.Minibatch, c.CriticHidden, c.Critic, c.BootstrapOnTimeout = 40, 1, 16, []int{4}, OwnCritic, true
 	b := &nn.Build{Spec: tdSpec(true), Backend: backend, Store: nn.NewStore(5), Seed: 5}
-	built, err := c.Build(b, policy.MLP{Hidden: []int{4}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := envtest.Must(c.Build(b, policy.MLP{Hidden: []int{4}}))
 	x := randomRollout(tdSpec(true), 20)
 	behaved(t, built, x, 0, rl.RatioMixture)
 	for i := range x.State {

@@ -32,11 +32,6 @@ import (
 //  6. Deviation: the utilities of dead agents count in the team's value but are not trained, since what the dead see and do says nothing
 //     about the game; BenchMARL trains them like all others.
 //
-// td_lambda mixes the targets of all steps of a chunk, as pymarl and SPECTra do, where G is Q_tot⁻ after the last of
-// them:
-//
-//	y_t = r_t + γ·(1 − done_t)·( (1 − λ)·Q_tot⁻(s_{t+1}, ·) + λ·y_{t+1} ),   y_L = G
-//
 // A recurrent policy is trained on chunks of bptt successive steps, as many as make up a minibatch; each starts from
 // the state that the policy had there when it acted, which the replay keeps (Kapturowski et al. 2019). The actions
 // must be discrete.
@@ -50,14 +45,12 @@ type Q struct {
 	Discount           float64     `json:"discount" range:"0..1" help:"discount factor γ; the paper: 0.99"`
 	Polyak             float64     `json:"polyak_tau" range:"0..1" help:"share, by which target networks follow each update; the paper: 0.005"`
 	DoubleQ            bool        `json:"double_q" help:"double Q-learning: the online network chooses the target's action; BenchMARL: off"`
-	Loss               string      `json:"loss" oneof:"l2,half_l2,smooth_l1" help:"loss of the temporal-difference error; BenchMARL: l2"`
+	Loss               string      `json:"loss" oneof:"l2,smooth_l1" help:"loss of the temporal-difference error; BenchMARL: l2"`
 	EpsInit            float64     `json:"eps_init" range:"0..1" help:"initial ε of ε-greedy exploration; the paper: 0.8"`
 	EpsEnd             float64     `json:"eps_end" range:"0..1" help:"final ε; the paper: 0.01"`
 	EpsFrames          int         `json:"exploration_anneal_frames" range:"1..1000000000000" help:"frames over which ε falls linearly; BenchMARL: a third of all frames"`
 	BootstrapOnTimeout bool        `json:"bootstrap_on_timeout" help:"targets bootstrap from the last observation at time limits; BenchMARL: off"`
 	IntAt              string      `json:"int_at" oneof:"collect,sample" help:"time of computing intrinsic rewards; collect: at the rollout, sample: for each replayed sample"`
-	Lambda             float64     `json:"td_lambda,omitzero" range:"0..1" help:"λ of TD(λ) targets along chunks of a recurrent policy; BenchMARL: 0"`
-	TargetFrames       int         `json:"target_frames,omitzero" range:"0..1000000000000" help:"frames between target updates; 0: after every gradient step"`
 	nn.Adam                        // of utilities and mixer together; the paper's table: lr 1e-4, eps 1e-6
 }
 
@@ -70,8 +63,6 @@ const (
 	IntAtCollect = "collect"
 	IntAtSample  = "sample"
 )
-
-var _ Config = Q{}
 
 func init() { Register(DefaultQ()) }
 
@@ -117,7 +108,6 @@ type q struct {
 	build    *nn.Build
 	actor    *actor
 	update   *nn.Loop
-	move     *nn.Program // of the targets; nil if update moves them
 	replay   *rl.Replay
 	chunk    int     // L, successive steps that are trained on together
 	slots    []int32 // [L,B/L] of a minibatch
@@ -158,9 +148,6 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	}
 	chunk := policy.Chunk(model)
 	l := &q{Q: c, build: b, chunk: chunk, slots: make([]int32, max(1, c.Batch/chunk)*chunk)}
-	if err := l.canReach(); err != nil {
-		return nil, err
-	}
 	if err := l.makeReplay(model); err != nil {
 		return nil, err
 	}
@@ -168,9 +155,6 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 		return nil, err
 	}
 	if l.update, err = l.newUpdate(model, mixer); err != nil {
-		return nil, err
-	}
-	if l.move, err = l.newMove(); err != nil {
 		return nil, err
 	}
 	l.own, err = policy.TrainerOf(model, b, onlineScope, utilityScope)
@@ -226,9 +210,6 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		for i, name := range qScalars {
 			sums[name] += float64(scalars[i]) / float64(l.Steps)
 		}
-	}
-	if err := l.moveTargets(x); err != nil {
-		return nil, err
 	}
 	sums["epsilon"] = rl.Anneal(l.EpsInit, l.EpsEnd, x.Frames, l.EpsFrames)
 	sums["replay_frames"] = float64(l.replay.Len())

@@ -3,7 +3,6 @@
 package learn_test
 
 import (
-	"math"
 	"strings"
 	"testing"
 
@@ -66,18 +65,6 @@ func TestRecurrentQMIXRemembersTheSymbolBefore(t *testing.T) {
 	libtest.CheckLearns(t, e, 2.7)
 }
 
-// TestQMIXLearnsWithAPolicyThatPredictsItsPeers: its state, the predictions, comes with every frame.
-func TestQMIXLearnsWithAPolicyThatPredictsItsPeers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains for seconds")
-	}
-	e := toy(libtest.DefaultIdentity(), smallQ(), 128*12)
-	c := smallCPM()
-	c.Label, c.Lag = policy.ArgmaxLabel, 128*40 // a dozen rollout batches are few to adjust to what peers are thought to do
-	e.Policy = c
-	libtest.CheckLearns(t, e, 3.6)
-}
-
 func TestQMIXActsOnItsOwnObservationOnly(t *testing.T) {
 	libtest.CheckDecentralised(t, libtest.DefaultIdentity(), smallQ(), policy.DefaultMLP())
 	balance := vmas.DefaultBalance()
@@ -95,14 +82,6 @@ func TestQMIXActsOnItsOwnObservationOnly(t *testing.T) {
 func TestQRefusesImpossibleSettingsWithASentence(t *testing.T) {
 	for name, change := range map[string]func(*learn.Q){
 		"frames not a multiple of copies": func(l *learn.Q) { l.Frames = 130 },
-		"no steps":                        func(l *learn.Q) { l.Steps = 0 },
-		"epsilon":                         func(l *learn.Q) { l.EpsEnd = 1.5 },
-		"NaN discount":                    func(l *learn.Q) { l.Discount = math.NaN() },
-		"loss":                            func(l *learn.Q) { l.Loss = "l1" },
-		"lambda":                          func(l *learn.Q) { l.Lambda = 1.1 },
-		"lambda without chunks":           func(l *learn.Q) { l.Lambda = 0.5 },
-		"target_frames":                   func(l *learn.Q) { l.TargetFrames = -1 },
-		"int_at":                          func(l *learn.Q) { l.IntAt = "later" },
 		"no mixer":                        func(l *learn.Q) { l.Mixer = nil },
 		"hypernet":                        func(l *learn.Q) { l.Mixer = learn.QMIX{Embed: 4, Layers: 3, Hidden: 1} },
 		"memory":                          func(l *learn.Q) { l.ReplayGB = 1e-6 },

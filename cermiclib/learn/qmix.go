@@ -26,8 +26,6 @@ type QMIX struct {
 	Hidden int `json:"hypernet_hidden" range:"1..8192" help:"width of the hypernetworks' hidden layer, with two layers; pymarl: 64"`
 }
 
-var _ MixerConfig = QMIX{}
-
 func init() { RegisterMixer(DefaultQMIX()) }
 
 // DefaultQMIX is BenchMARL's (conf/algorithm/qmix.yaml).

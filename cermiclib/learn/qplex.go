@@ -41,8 +41,6 @@ const (
 	HeadQatten  = "qatten"
 )
 
-var _ MixerConfig = QPLEX{}
-
 func init() { RegisterMixer(DefaultQPLEX()) }
 
 // DefaultQPLEX has the authors' settings.

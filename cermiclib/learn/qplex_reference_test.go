@@ -3,6 +3,7 @@
 package learn
 
 import (
+	"cermic/cermiclib/nn/nntest"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +12,7 @@ import (
 
 // qplex computes the mixer in float64.
 func (r *tdReference) qplex(p map[string][]float64, in mixed) float64 {
-	cfg, s, n := r.cfg.Mixer.(QPLEX), wide(in.state), len(in.chosen)
+	cfg, s, n := r.cfg.Mixer.(QPLEX), nntest.Wide(in.state), len(in.chosen)
 	weight, bias := r.qplexHead(p, cfg, in)
 	advantage, frozen := r.frozen[in.frame]
 	if !frozen || in.frame < 0 {
@@ -36,7 +37,7 @@ func (r *tdReference) qplex(p map[string][]float64, in mixed) float64 {
 		}
 		key, agents, action := part("key", s), part("agents", s), part("action", joint)
 		for i := range n {
-			lambda[i] += math.Abs(key[0]) * sigmoid(agents[i]) * sigmoid(action[i])
+			lambda[i] += math.Abs(key[0]) * nntest.Sigmoid(agents[i]) * nntest.Sigmoid(action[i])
 		}
 	}
 	for i := range n {
@@ -47,9 +48,9 @@ func (r *tdReference) qplex(p map[string][]float64, in mixed) float64 {
 
 // qplexHead returns w and b, [N] each.
 func (r *tdReference) qplexHead(p map[string][]float64, cfg QPLEX, in mixed) (weight, bias []float64) {
-	s, n := wide(in.state), len(in.chosen)
+	s, n := nntest.Wide(in.state), len(in.chosen)
 	if cfg.Head == HeadDueling {
-		return apply(deep(p, "mixer/weight", s, 2), math.Abs), deep(p, "mixer/bias", s, 2)
+		return nntest.Apply(deep(p, "mixer/weight", s, 2), math.Abs), deep(p, "mixer/bias", s, 2)
 	}
 	weight, bias = make([]float64, n), make([]float64, n)
 	value := deep(p, "mixer/value", s, 2)[0]
@@ -68,10 +69,10 @@ func (r *tdReference) qplexHead(p map[string][]float64, cfg QPLEX, in mixed) (we
 
 // attention is the logit of every head to every agent.
 func (r *tdReference) attention(p map[string][]float64, cfg QPLEX, in mixed) [][]float64 {
-	o, query, logits := r.spec.ObsLen(), deep(p, "mixer/query", wide(in.state), 2), make([][]float64, cfg.Attention)
+	o, query, logits := r.spec.ObsLen(), deep(p, "mixer/query", nntest.Wide(in.state), 2), make([][]float64, cfg.Attention)
 	keys := make([][]float64, len(in.chosen))
 	for i := range keys {
-		keys[i] = linear(p, "mixer/key", wide(in.obs[i*o:(i+1)*o]), false)
+		keys[i] = nntest.Linear(p, "mixer/key", nntest.Wide(in.obs[i*o:(i+1)*o]), false)
 	}
 	for h := range logits {
 		logits[h] = make([]float64, len(in.chosen))
@@ -102,12 +103,10 @@ func (r *tdReference) attentionCost(p map[string][]float64, in mixed) float64 {
 // deep is a network of some layers with ReLU between.
 func deep(p map[string][]float64, name string, x []float64, layers int) []float64 {
 	for i := range layers - 1 {
-		x = apply(linear(p, fmt.Sprintf("%s/layer_%d", name, i), x, false), relu)
+		x = nntest.Apply(nntest.Linear(p, fmt.Sprintf("%s/layer_%d", name, i), x, false), nntest.ReLU)
 	}
-	return linear(p, name+"/out", x, false)
+	return nntest.Linear(p, name+"/out", x, false)
 }
-
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 func TestQPLEXUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	for _, head := range []string{HeadDueling, HeadQatten} {

@@ -3,9 +3,6 @@
 package learn_test
 
 import (
-	"fmt"
-	"math"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -14,8 +11,8 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
-	"cermic/cermiclib/policy"
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -43,22 +40,16 @@ func everyJoint(t *testing.T, c learn.MixerConfig, tables int) (total [][]float3
 	rows := tables * joints
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: agents, Obs: []int{obs}, State: state, Act: envs.ActSpec{Choices: choices}}
 	b := &nn.Build{Spec: spec, Backend: libtest.Backend(t), Store: nn.NewStore(3), Seed: 3}
-	mixer, err := c.Build(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mixer := envtest.Must(c.Build(b))
 	inputs := []nn.Input{
 		nn.F32("utility", rows, agents, choices), nn.I32("choice", rows, agents), nn.F32("state", rows, state), nn.F32("obs", rows, agents, obs),
 	}
-	p, err := nn.NewProgram(b, "mix", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := envtest.Must(nn.NewProgram(b, "mix", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		taken := graph.OneHot(in[1], choices, in[0].DType())
 		return []*graph.Node{mixer.Mix(sc.At("mixer"), learn.QIn{
 			Chosen: graph.ReduceSum(graph.Mul(in[0], taken), -1), Max: graph.ReduceMax(in[0], -1), OneHot: taken, State: in[2], Obs: in[3],
 		})}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	greedy = make([]int, tables)
 	for k, width := range map[int]int{0: agents * choices, 2: state, 3: agents * obs} {
 		p.Feed(k, func(dst []float32) {
@@ -83,9 +74,7 @@ func everyJoint(t *testing.T, c learn.MixerConfig, tables int) (total [][]float3
 			dst[row*3], dst[row*3+1], dst[row*3+2] = joint/16, joint/4%4, joint%4
 		}
 	})
-	if err := p.Run(); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, p.Run())
 	flat := make([]float32, rows)
 	p.Read(0, flat)
 	for table := range tables {
@@ -149,26 +138,4 @@ func TestQPLEXLearnsTheIdentityTask(t *testing.T) {
 	task.Masked = true
 	l.Mixer = smallQPLEX(learn.HeadQatten, 1)
 	libtest.CheckLearns(t, toy(task, l, 128*12), 3.9)
-}
-
-func TestQPLEXActsOnItsOwnObservationOnly(t *testing.T) {
-	l := smallQ().WithQPLEX()
-	libtest.CheckDecentralised(t, libtest.DefaultIdentity(), l, policy.DefaultMLP())
-}
-
-func TestImpossibleQPLEXsGetASentence(t *testing.T) {
-	for name, change := range map[string]func(*learn.QPLEX){
-		"head": func(c *learn.QPLEX) { c.Head = "quatten" }, "hidden": func(c *learn.QPLEX) { c.Hidden = 0 },
-		"heads": func(c *learn.QPLEX) { c.Heads = 0 }, "layers": func(c *learn.QPLEX) { c.AdvLayers = 0 },
-		"penalty": func(c *learn.QPLEX) { c.Penalty = math.NaN() },
-	} {
-		c := learn.DefaultQPLEX()
-		change(&c)
-		if err := c.Validate(); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: got %v, want a sentence", name, err)
-		}
-	}
-	if err := fmt.Sprint((learn.QPLEX{Head: "quatten"}).Validate()); !strings.Contains(err, "qatten") {
-		t.Errorf("%q does not name the head that was meant", err)
-	}
 }

@@ -42,8 +42,6 @@ type SPECTra struct {
 // spectraRevision is 2 since tokens are projected before they are multiplied.
 const spectraRevision = 2
 
-var _ MixerConfig = SPECTra{}
-
 func init() { RegisterMixer(DefaultSPECTra()) }
 
 // DefaultSPECTra has the authors' sizes.
@@ -63,22 +61,6 @@ func (c SPECTra) Validate() error {
 		return fmt.Errorf("revision is %d, which an earlier program made; this one makes %d", c.Revision, spectraRevision)
 	}
 	return nil
-}
-
-// WithNativeSPECTra is c as the authors of SPECTra train, in place of what all methods here share (spectra_native):
-// TD(λ) with double Q-learning, ½d² as loss, targets copied whole, and the sizes of their schedule. They count in
-// episodes, here taken as 100 steps: 8 environments play one each between two updates of 128, the replay holds 5,000,
-// and targets are copied every 200.
-//
-// Deviation: an update takes chunks of bptt steps, not whole episodes; their graph would take minutes to compile.
-func (c Q) WithNativeSPECTra() Q {
-	const episode = 100
-	c.Mixer, c.DoubleQ, c.Lambda, c.Loss = DefaultSPECTra(), true, 0.6, "half_l2"
-	c.Frames, c.Steps, c.Batch, c.Replay = 8*episode, 1, 128*episode, 5000*episode
-	c.TargetFrames, c.Polyak = 200*episode, 1
-	c.EpsInit, c.EpsEnd, c.EpsFrames = 1, 0.05, 100_000
-	c.LR, c.Clip = 1e-3, 10
-	return c
 }
 
 // Build checks the settings; the weights are made when a graph first uses them.

@@ -10,7 +10,9 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -42,23 +44,23 @@ func (r *tdReference) hyper(p map[string][]float64, name string, in mixed) (weig
 	cfg, n, o := r.cfg.Mixer.(SPECTra), len(in.chosen), r.spec.ObsLen()
 	x := make([][]float64, n)
 	for i := range x {
-		x[i] = linear(p, name+"/embed", wide(in.obs[i*o:(i+1)*o]), false)
+		x[i] = nntest.Linear(p, name+"/embed", nntest.Wide(in.obs[i*o:(i+1)*o]), false)
 	}
 	tokens := func(kind string, z []float64) []float64 {
-		return apply(linear(p, name+"/"+kind+"_out", apply(linear(p, name+"/"+kind, z, false), relu), false), relu)
+		return nntest.Apply(nntest.Linear(p, name+"/"+kind+"_out", nntest.Apply(nntest.Linear(p, name+"/"+kind, z, false), nntest.ReLU), false), nntest.ReLU)
 	}
 	t, u := make([][]float64, n), make([][]float64, n)
 	for i, heard := range attend(p, name+"/attention", x, cfg.Heads) {
 		for e := range heard {
 			heard[e] += x[i][e]
 		}
-		normalize(heard)
+		nntest.Normalize(heard)
 		t[i], u[i] = tokens("weight", heard), tokens("bias", heard)
 	}
 	weight, bias = make([][]float64, n), make([]float64, n)
 	project := func(kind string, rows ...[]float64) (out [][]float64) {
 		for _, x := range rows {
-			out = append(out, linear(p, name+"/"+kind, x, false))
+			out = append(out, nntest.Linear(p, name+"/"+kind, x, false))
 		}
 		return out
 	}
@@ -97,7 +99,7 @@ func attend(p map[string][]float64, name string, x [][]float64, heads int) [][]f
 	all := map[string][][]float64{}
 	for _, kind := range []string{"query", "key", "value"} {
 		for _, row := range x {
-			all[kind] = append(all[kind], linear(p, name+"/"+kind, row, false))
+			all[kind] = append(all[kind], nntest.Linear(p, name+"/"+kind, row, false))
 		}
 	}
 	of := func(kind string, row, h int) []float64 { return all[kind][row][h*part : (h+1)*part] }
@@ -112,22 +114,10 @@ func attend(p map[string][]float64, name string, x [][]float64, heads int) [][]f
 					heard[e] += weight * v
 				}
 			}
-			out[i] = append(out[i], apply(heard, func(v float64) float64 { return v / sum })...)
+			out[i] = append(out[i], nntest.Apply(heard, func(v float64) float64 { return v / sum })...)
 		}
 	}
 	return out
-}
-
-// normalize shifts and scales v to mean 0 and variance 1.
-func normalize(v []float64) {
-	mean, square := 0.0, 0.0
-	for _, x := range v {
-		mean += x / float64(len(v))
-	}
-	for _, x := range v {
-		square += (x - mean) * (x - mean) / float64(len(v))
-	}
-	apply(v, func(x float64) float64 { return (x - mean) / math.Sqrt(square+1e-5) })
 }
 
 func TestSPECTraUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
@@ -142,29 +132,21 @@ func TestSPECTraUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 // both signs, so that |W| is more than W; the learned seed starts as N(0,1).
 func TestSPECTraWeighsBySignedAndAsymmetricProducts(t *testing.T) {
 	const rows, agents, obs, embed = 50, 4, 5, 256
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 	b := &nn.Build{Spec: &envs.Spec{Name: "fake", Agents: agents, Obs: []int{obs}}, Backend: backend, Store: nn.NewStore(1), Seed: 1}
 	c := DefaultSPECTra()
 	c.Embed = embed
-	p, err := nn.NewProgram(b, "weigh", []nn.Input{nn.F32("obs", rows, agents, obs)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := envtest.Must(nn.NewProgram(b, "weigh", []nn.Input{nn.F32("obs", rows, agents, obs)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		w, _ := spectra{c}.hyper(sc.At("first"), in[0])
 		return []*graph.Node{w}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	r := rng.New(1, "rows")
 	p.Feed(0, func(dst []float32) {
 		for i := range dst {
 			dst[i] = r.Norm()
 		}
 	})
-	if err := p.Run(); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, p.Run())
 	w := make([]float32, rows*agents*agents)
 	p.Read(0, w)
 	negative, crossed := 0, 0.0

@@ -60,8 +60,8 @@ func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Loop, error) {
 			loss = Add(loss, cost)
 		}
 		norm := l.Adam.Minimize(online, loss)
-		if l.TargetFrames == 0 {
-			l.follow(sc, loss.Graph())
+		for _, part := range []string{utilityScope, mixerScope} {
+			nn.Follow(loss.Graph(), online.At("%s", part), target.At("%s", part), l.Polyak)
 		}
 		return []*Node{Stack([]*Node{loss, ReduceAllMean(total), ReduceAllMean(y), norm}, 0)}
 	})
@@ -140,7 +140,7 @@ func (l *q) target(online, target *model.Scope, p policy.Policy, m Mixer, choose
 	for _, part := range []string{utilityScope, mixerScope} {
 		nn.TargetCopy(online.At("%s", part), target.At("%s", part))
 	}
-	return StopGradient(l.returns(in["reward"], in["goes_on"], next))
+	return StopGradient(Add(in["reward"], nn.Times(Mul(in["goes_on"], next), "learner/discount", l.Discount)))
 }
 
 // followed is what the agents saw after each frame [B,N,I]; where an episode ended inside a chunk it is the next
@@ -170,11 +170,8 @@ func onlyAllowed(utility, mask *Node) *Node {
 
 // loss is the mean over the minibatch of what learner.loss makes of the temporal difference d [B].
 func (l *q) loss(d *Node) *Node {
-	switch l.Loss {
-	case "l2":
+	if l.Loss == "l2" {
 		return ReduceAllMean(Square(d))
-	case "half_l2":
-		return MulScalar(ReduceAllMean(Square(d)), 0.5)
 	}
 	far := Abs(d)
 	return ReduceAllMean(Where(LessThan(far, OnesLike(far)), MulScalar(Square(d), 0.5), AddScalar(far, -0.5)))

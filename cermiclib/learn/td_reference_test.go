@@ -4,14 +4,12 @@ package learn
 
 import (
 	"math"
-	"slices"
 	"strings"
 
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-	"gonum.org/v1/gonum/diff/fd"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 )
@@ -26,8 +24,7 @@ type tdReference struct {
 	names  []string // of the online variables
 	online map[string][]float64
 	target map[string][]float64
-	m, v   map[string][]float64
-	steps  float64
+	adam   nntest.Adam
 	mix    func(p map[string][]float64, in mixed) float64
 	frozen map[int][]float64 // by frame of the minibatch, what no gradient passes through
 }
@@ -42,7 +39,7 @@ type mixed struct {
 
 func newReference(l *q) *tdReference {
 	r := &tdReference{cfg: l.Q, spec: l.build.Spec, chunk: l.chunk, hidden: l.HiddenLen(), online: map[string][]float64{}, target: map[string][]float64{},
-		m: map[string][]float64{}, v: map[string][]float64{}}
+		adam: nntest.Adam{LR: l.LR, Eps: l.Eps, Clip: l.Adam.Clip}}
 	switch l.Mixer.(type) {
 	case QMIX:
 		r.mix = r.qmix
@@ -64,62 +61,28 @@ func newReference(l *q) *tdReference {
 
 // values reads a variable of any shape.
 func values(store *model.Store, path string) []float64 {
-	flat, err := tensors.CopyFlatData[float32](store.GetVariable(path).MustValue())
-	if err != nil {
-		panic(err)
-	}
-	return wide(flat)
-}
-
-// linear is W·x + b; rows says whether W is stored [out,in], as in nn.MLP, or [in,out], as in nn.Linear.
-func linear(p map[string][]float64, name string, x []float64, rows bool) []float64 {
-	w, b := p[name+"/weights"], p[name+"/bias"]
-	y, row, column := slices.Clone(b), 1, len(b)
-	if rows {
-		row, column = len(x), 1
-	}
-	for o := range y {
-		for i, v := range x {
-			y[o] += w[o*row+i*column] * v
-		}
-	}
-	return y
-}
-
-func apply(v []float64, f func(float64) float64) []float64 {
-	for i := range v {
-		v[i] = f(v[i])
-	}
-	return v
-}
-
-func wide(v []float32) []float64 {
-	out := make([]float64, len(v))
-	for i, x := range v {
-		out[i] = float64(x)
-	}
-	return out
+	return nntest.Read([]*model.Variable{store.GetVariable(path)}, "")[path]
 }
 
 // utility is Q_i of one agent, and its state after it saw obs in state h.
 func (r *tdReference) utility(p map[string][]float64, obs []float32, h []float64) (q, next []float64) {
-	x := wide(obs)
+	x := nntest.Wide(obs)
 	if len(h) > 0 {
 		h = gruStep(p, "utility/gru", x, h)
 		x = h
 	}
-	return linear(p, "utility/out", apply(linear(p, "utility/layer_0", x, true), math.Tanh), true), h
+	return nntest.Linear(p, "utility/out", nntest.Apply(nntest.Linear(p, "utility/layer_0", x, true), math.Tanh), true), h
 }
 
 // gruStep is one step of gated recurrent units.
 func gruStep(p map[string][]float64, name string, x, h []float64) []float64 {
 	gates := func(weights, bias string, v []float64) []float64 {
-		return linear(map[string][]float64{"g/weights": p[name+"/"+weights], "g/bias": p[name+"/"+bias]}, "g", v, false)
+		return nntest.Linear(map[string][]float64{"g/weights": p[name+"/"+weights], "g/bias": p[name+"/"+bias]}, "g", v, false)
 	}
 	in, echo, next := gates("input", "input_bias", x), gates("recurrent", "recurrent_bias", h), make([]float64, len(h))
 	for i := range h {
 		f := len(h)
-		reset, update := sigmoid(in[i]+echo[i]), sigmoid(in[f+i]+echo[f+i])
+		reset, update := nntest.Sigmoid(in[i]+echo[i]), nntest.Sigmoid(in[f+i]+echo[f+i])
 		next[i] = (1-update)*math.Tanh(in[2*f+i]+reset*echo[2*f+i]) + update*h[i]
 	}
 	return next
@@ -136,7 +99,7 @@ func (r *tdReference) see(p map[string][]float64, replay *rl.Replay, slots []int
 		for i := range n {
 			var h []float64
 			if r.hidden > 0 {
-				h = wide(replay.Hidden(slots[b])[i*r.hidden : (i+1)*r.hidden])
+				h = nntest.Wide(replay.Hidden(slots[b])[i*r.hidden : (i+1)*r.hidden])
 			}
 			for t := range r.chunk {
 				at, obs := t*width+b, replay.Obs(slots[t*width+b])
@@ -155,19 +118,17 @@ func (r *tdReference) see(p map[string][]float64, replay *rl.Replay, slots []int
 	return now, next
 }
 
-func relu(x float64) float64 { return math.Max(x, 0) }
-
 func (r *tdReference) qmix(p map[string][]float64, in mixed) float64 {
-	cfg, s, q := r.cfg.Mixer.(QMIX), wide(in.state), in.chosen
+	cfg, s, q := r.cfg.Mixer.(QMIX), nntest.Wide(in.state), in.chosen
 	hyper := func(name string) []float64 {
 		in := s
 		if cfg.Layers == 2 {
-			in = apply(linear(p, "mixer/"+name+"/hidden", s, false), relu)
+			in = nntest.Apply(nntest.Linear(p, "mixer/"+name+"/hidden", s, false), nntest.ReLU)
 		}
-		return apply(linear(p, "mixer/"+name+"/out", in, false), math.Abs)
+		return nntest.Apply(nntest.Linear(p, "mixer/"+name+"/out", in, false), math.Abs)
 	}
-	w1, w2, h := hyper("w1"), hyper("w2"), linear(p, "mixer/b1", s, false)
-	total := linear(p, "mixer/v_out", apply(linear(p, "mixer/v", s, false), relu), false)[0]
+	w1, w2, h := hyper("w1"), hyper("w2"), nntest.Linear(p, "mixer/b1", s, false)
+	total := nntest.Linear(p, "mixer/v_out", nntest.Apply(nntest.Linear(p, "mixer/v", s, false), nntest.ReLU), false)[0]
 	for e := range h {
 		for i := range q {
 			h[e] += q[i] * w1[i*len(h)+e]
@@ -209,23 +170,17 @@ func (r *tdReference) ahead(p *rl.Replay, slot int32, target, online [][]float64
 	return r.mix(r.target, next)
 }
 
-// goals are the y of frames, from the last step of the chunks to the first.
+// goals are the y of frames.
 func (r *tdReference) goals(p *rl.Replay, slots []int32) []float64 {
 	_, target := r.see(r.target, p, slots)
 	_, online := r.see(r.online, p, slots)
-	y, width := make([]float64, len(slots)), len(slots)/r.chunk
-	for b := len(slots) - 1; b >= 0; b-- {
-		slot := slots[b]
+	y := make([]float64, len(slots))
+	for b, slot := range slots {
 		y[b] = float64(p.Reward(slot)) + float64(p.Bonus(slot))
 		if terminated, truncated := p.Ended(slot); terminated || truncated && !r.cfg.BootstrapOnTimeout {
 			continue
 		}
-		next := r.ahead(p, slot, target[b], online[b])
-		after := next
-		if b+width < len(slots) {
-			after = y[b+width]
-		}
-		y[b] += r.cfg.Discount * ((1-r.cfg.Lambda)*next + r.cfg.Lambda*after)
+		y[b] += r.cfg.Discount * r.ahead(p, slot, target[b], online[b])
 	}
 	return y
 }
@@ -255,8 +210,6 @@ func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []in
 		switch {
 		case r.cfg.Loss == "l2":
 			sum += d * d
-		case r.cfg.Loss == "half_l2":
-			sum += d * d / 2
 		case math.Abs(d) < 1:
 			sum += d * d / 2
 		default:
@@ -271,42 +224,11 @@ func (r *tdReference) step(replay *rl.Replay, slots []int32) (loss float64) {
 	y := r.goals(replay, slots)
 	r.frozen = map[int][]float64{}
 	loss = r.loss(r.online, replay, slots, y)
-	grads, square := map[string][]float64{}, 0.0
+	r.adam.Step(r.online, r.names, func() float64 { return r.loss(r.online, replay, slots, y) })
 	for _, name := range r.names {
-		f := func(x []float64) float64 {
-			old := r.online[name]
-			r.online[name] = x
-			defer func() { r.online[name] = old }()
-			return r.loss(r.online, replay, slots, y)
-		}
-		grads[name] = fd.Gradient(nil, f, slices.Clone(r.online[name]), &fd.Settings{Formula: fd.Central})
-		for _, g := range grads[name] {
-			square += g * g
-		}
-	}
-	scale := math.Min(1, r.cfg.Clip/(math.Sqrt(square)+1e-6))
-	r.steps++
-	for _, name := range r.names {
-		if r.m[name] == nil {
-			r.m[name], r.v[name] = make([]float64, len(grads[name])), make([]float64, len(grads[name]))
-		}
-		for i, g := range grads[name] {
-			g *= scale
-			r.m[name][i] = 0.9*r.m[name][i] + 0.1*g
-			r.v[name][i] = 0.999*r.v[name][i] + 0.001*g*g
-			mean, spread := r.m[name][i]/(1-math.Pow(0.9, r.steps)), r.v[name][i]/(1-math.Pow(0.999, r.steps))
-			r.online[name][i] -= r.cfg.LR * mean / (math.Sqrt(spread) + r.cfg.Eps)
-		}
-		if r.cfg.TargetFrames == 0 {
-			r.follow(name)
+		for i, now := range r.online[name] {
+			r.target[name][i] += r.cfg.Polyak * (now - r.target[name][i])
 		}
 	}
 	return loss
-}
-
-// follow moves the target of a variable.
-func (r *tdReference) follow(name string) {
-	for i, now := range r.online[name] {
-		r.target[name][i] += r.cfg.Polyak * (now - r.target[name][i])
-	}
 }

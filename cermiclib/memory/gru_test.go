@@ -13,6 +13,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/envtest"
 )
 
 // twoByTwo has 2 copies of 2 agents that see 3 numbers.
@@ -34,9 +35,7 @@ func TestGRUHasTheSpecifiedNumberOfParameters(t *testing.T) {
 
 func watch(t *testing.T, m Memory, x *rl.Rollout) {
 	t.Helper()
-	if err := m.(Watcher).Watch(x); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, m.(Watcher).Watch(x))
 }
 
 // chunked lists the rows of all chunks of l steps of x, whose length must be a multiple of l.

@@ -7,6 +7,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/meltingpot"
 )
 
@@ -15,11 +16,7 @@ func pictures(t *testing.T) envs.Env {
 	t.Helper()
 	task := meltingpot.DefaultPrisonersDilemma()
 	task.NumEnvs = 10
-	env, err := task.Build(1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return env
+	return envtest.Must(task.Build(1, 1))
 }
 
 // TestADetectorLearnsToSeePlayersInPictures pre-trains on cells, most of which show bare floor, resources and walls.
@@ -50,9 +47,7 @@ func TestGRUAndMLPStartWithWeightsFromPictures(t *testing.T) {
 		if _, ok := w.tensors["encoder/see/conv_2/weights"]; !ok {
 			t.Errorf("%s: the weights hold no convolution", bare.Kind())
 		}
-		if _, err := w.Save(dir); err != nil {
-			t.Fatal(err)
-		}
+		envtest.Must(w.Save(dir))
 		b := &nn.Build{Spec: env.Spec(), Backend: pureGo(t), Store: nn.NewStore(1), Files: dir}
 		if _, err := started(bare, PretrainFull, w.ID).Build(b); err != nil {
 			t.Error(err)

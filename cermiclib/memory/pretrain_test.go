@@ -14,6 +14,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/nn"
@@ -75,21 +76,13 @@ func (e *scatter) Step(_ *envs.Actions, out *envs.Step) {
 
 func pureGo(t *testing.T) nn.Backend {
 	t.Helper()
-	b, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return envtest.Must(nn.OpenConfig(nn.Sequential))
 }
 
 // fastest is the backend for hundreds of steps: XLA where it is installed.
 func fastest(t *testing.T) nn.Backend {
 	t.Helper()
-	b, err := nn.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return envtest.Must(nn.Open())
 }
 
 // pretrainable is narrow, but its embedding has room for what an agent of scatter sees.
@@ -135,15 +128,10 @@ func TestStagesDoNotShareTheOptimisersState(t *testing.T) {
 	p.Frames, p.Epochs, p.Batch = 400, 1, 60
 	env := newScatter(false)
 	b := &nn.Build{Spec: env.Spec(), Backend: p.Backend, Store: nn.NewStore(p.Seed), Seed: p.Seed}
-	s, err := p.prepare(smallGraph(), env, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := envtest.Must(p.prepare(smallGraph(), env, b))
 	want := float32(len(s.training) * s.chunk() / s.Batch) // gradient steps of an epoch
 	for i, stage := range s.stages() {
-		if err := s.train(t.Context(), i); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, s.train(t.Context(), i))
 		if got := snapshot(b.Store)[preScope+"/adam/steps"]; len(got) != 1 || got[0] != want {
 			t.Errorf("after its only epoch the stage %q has taken %v steps by its optimiser's count, want %g", stage.name, got, want)
 		}
@@ -282,23 +270,16 @@ func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
 		{withoutDetector[1], PretrainFull, []string{"encoder", "gru_0"}, nil},
 	} {
 		w, _ := pretrain(t, x.bare, newScatter(false), 200, 1)
-		if _, err := w.Save(dir); err != nil {
-			t.Fatal(err)
-		}
+		envtest.Must(w.Save(dir))
 		c := started(x.bare, x.kind, w.ID)
 		b := &nn.Build{Spec: newScatter(false).Spec(), Backend: pureGo(t), Store: nn.NewStore(5), Files: dir}
-		m, err := c.Build(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := envtest.Must(c.Build(b))
 		if m.Shape().Labels {
 			t.Errorf("%s, %s: it asks for labels", c.Kind(), x.kind)
 		}
-		if _, err := nn.NewProgram(b, "probe", m.Inputs(10), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		envtest.Must(nn.NewProgram(b, "probe", m.Inputs(10), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 			return []*graph.Node{m.Context(sc.At("memory"), in).Now}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		for _, v := range nn.Variables(b.Store, "/memory") {
 			part := strings.Split(v.Path(), "/")[2]
 			flat, _ := tensors.CopyFlatData[float32](v.MustValue())
@@ -316,10 +297,7 @@ func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
 func TestWeightsThatDoNotFitAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	w, _ := pretrain(t, pretrainable(), newScatter(false), 200, 1)
-	path, err := w.Save(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := envtest.Must(w.Save(dir))
 	b := &nn.Build{Spec: newScatter(false).Spec(), Backend: pureGo(t), Store: nn.NewStore(5), Files: dir}
 	wide := started(pretrainable(), PretrainFull, w.ID).(DynamicGraph)
 	wide.Node = 16
@@ -329,14 +307,9 @@ func TestWeightsThatDoNotFitAreRefused(t *testing.T) {
 			t.Errorf("weights of %s: %v, want one sentence", name, err)
 		}
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := envtest.Must(os.ReadFile(path))
 	data[len(data)-1] ^= 1
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, os.WriteFile(path, data, 0o644))
 	if _, err := started(pretrainable(), PretrainFull, w.ID).Build(b); err == nil {
 		t.Error("a file that was changed is accepted")
 	}
@@ -350,10 +323,7 @@ func TestNodesLearnFromDetectedPeersOnly(t *testing.T) {
 	env := newScatter(false)
 	b := &nn.Build{Spec: env.Spec(), Backend: p.Backend, Store: nn.NewStore(p.Seed), Seed: p.Seed}
 	defer b.Close()
-	s, err := p.prepare(smallGraph(), env, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := envtest.Must(p.prepare(smallGraph(), env, b))
 	rows := s.samples(nil, s.training[:s.Batch])
 	offset, loss := make([]float32, 2*s.play.N*s.Batch), make([]float32, s.Batch)
 	nodes := func(probability float64) (sum float64) {
@@ -366,14 +336,10 @@ func TestNodesLearnFromDetectedPeersOnly(t *testing.T) {
 					}
 				})
 			}
-			if err := v.SetValue(value); err != nil {
-				t.Fatal(err)
-			}
+			envtest.NoError(t, v.SetValue(value))
 		}
 		s.feed(s.evaluate, rows)
-		if err := s.evaluate.Run(); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, s.evaluate.Run())
 		s.evaluate.Read(1, offset)
 		s.evaluate.Read(3, loss)
 		for k, row := range rows {

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/nn"
@@ -19,22 +20,13 @@ import (
 // backend compiles at once.
 func probe(t *testing.T, c Config, spec *envs.Spec, b int) (Memory, *nn.Program, *model.Store) {
 	t.Helper()
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 	build := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}
-	m, err := c.Build(build)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := nn.NewProgram(build, "probe", m.Inputs(b), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	m := envtest.Must(c.Build(build))
+	p := envtest.Must(nn.NewProgram(build, "probe", m.Inputs(b), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		f := m.Context(sc.At("memory"), in)
 		return []*graph.Node{f.Now, f.Before, f.Exists}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return m, p, build.Store
 }
 
@@ -42,9 +34,7 @@ func probe(t *testing.T, c Config, spec *envs.Spec, b int) (Memory, *nn.Program,
 func features(t *testing.T, m Memory, p *nn.Program, x *rl.Rollout, rows []int32) (now, before, exists []float32) {
 	t.Helper()
 	m.Gather(p, 0, x, rows)
-	if err := p.Run(); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, p.Run())
 	b, f := len(rows), m.Shape().Width
 	now, before, exists = make([]float32, b*f), make([]float32, b*f), make([]float32, b)
 	p.Read(0, now)

@@ -9,6 +9,7 @@ import (
 	"cermic/envs"
 
 	"cermic/cermiclib/rl"
+	"cermic/envs/envtest"
 )
 
 // detectionsOf returns the bits [T,E,N] of lane 0 (environment 0, agent 0) of a two-agent environment, which detects agent 1 at the
@@ -132,9 +133,7 @@ func TestQueueGoesOnAcrossRollouts(t *testing.T) {
 			}
 		}
 		loaded := newQueue(2, 1, 4) // through a checkpoint each time
-		if err := loaded.load(got.save()); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, loaded.load(got.save()))
 		got = loaded
 		got.watch(x, detectionsOf(x, local...))
 		for step := range 4 {

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn/nntest"
 )
 
 // reference computes features of the graph memory for one agent step at a time, in float64 and with loops over nodes, from
@@ -40,14 +41,7 @@ func (r reference) weights(path string) ([]float64, []int) {
 	if v == nil {
 		panic("no variable " + path)
 	}
-	flat, err := tensors.CopyFlatData[float32](v.MustValue())
-	if err != nil {
-		panic(err)
-	}
-	wide := make([]float64, len(flat))
-	for i, x := range flat {
-		wide[i] = float64(x)
-	}
+	wide := nntest.Read([]*model.Variable{v}, v.Path())[""]
 	r.read[path] = matrix{wide, v.Shape().Dimensions}
 	return wide, v.Shape().Dimensions
 }
@@ -89,22 +83,9 @@ func each(x []float64, f func(float64) float64) []float64 {
 	return y
 }
 
-func leaky(x float64) float64 { return max(x, 0.2*x) }
-
-func normalise(x []float64) []float64 {
-	mean, variance := 0.0, 0.0
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		variance += (v - mean) * (v - mean) / float64(len(x))
-	}
-	return each(x, func(v float64) float64 { return (v - mean) / math.Sqrt(variance+1e-5) })
-}
-
 func (r reference) encode(obs []float64) []float64 {
-	x := each(r.affine("encoder/layer_0", obs), leaky)
-	return normalise(r.affine("encoder/out", each(r.affine("encoder/layer_1", x), leaky)))
+	x := each(r.affine("encoder/layer_0", obs), nntest.Leaky)
+	return nntest.Normalize(r.affine("encoder/out", each(r.affine("encoder/layer_1", x), nntest.Leaky)))
 }
 
 // pair is the MLP [e, onehot(a), onehot(b)] of the node or of the edge encoder.
@@ -112,8 +93,8 @@ func (r reference) pair(part, first, second string, e []float64, a, b int) []flo
 	hot := func(i int) []float64 { x := make([]float64, r.agents); x[i] = 1; return x }
 	x := plus(r.times(part+"/embedding", e), plus(r.times(part+"/"+first, hot(a)), r.times(part+"/"+second, hot(b))))
 	bias, _ := r.weights(part + "/bias")
-	x = each(plus(x, bias), leaky)
-	return r.affine(part+"/out", each(r.affine(part+"/layer_1", x), leaky))
+	x = each(plus(x, bias), nntest.Leaky)
+	return r.affine(part+"/out", each(r.affine(part+"/layer_1", x), nntest.Leaky))
 }
 
 // softmax of scores in place.
@@ -162,7 +143,7 @@ func (r reference) node(moments []sighting, i, j int) []float64 {
 			}
 		}
 	}
-	return normalise(plus(now, r.times("attention/output", recalled)))
+	return nntest.Normalize(plus(now, r.times("attention/output", recalled)))
 }
 
 // feature is f of the graph made at moments[0]; up to Q earlier moments follow, latest first.
@@ -209,7 +190,7 @@ func (r reference) message(part string, nodes map[int][]float64, e []float64, j,
 		scores := make([]float64, len(sums))
 		for n, x := range sums {
 			for c := head * d; c < (head+1)*d; c++ {
-				scores[n] += a[c] * leaky(x[c])
+				scores[n] += a[c] * nntest.Leaky(x[c])
 			}
 		}
 		for n, w := range softmax(scores) {
@@ -221,5 +202,5 @@ func (r reference) message(part string, nodes map[int][]float64, e []float64, j,
 	if activate {
 		y = each(y, func(v float64) float64 { return max(v, 0) + math.Exp(min(v, 0)) - 1 })
 	}
-	return normalise(plus(y, r.affine(part+"/residual", nodes[j])))
+	return nntest.Normalize(plus(y, r.affine(part+"/residual", nodes[j])))
 }

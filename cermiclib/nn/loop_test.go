@@ -14,6 +14,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/envs/envtest"
 )
 
 // recurrence is a Loop of w ← 3·w + x + first number of the row of a table, from w = 0; it reports w and x.
@@ -27,24 +29,19 @@ func recurrence(t *testing.T, updates int) (*Loop, *Build) {
 	b := &Build{Backend: backend, Store: NewStore(1)}
 	t.Cleanup(b.Close)
 	inputs := []Input{F32("x"), F32("row", 1, 2).From(5)}
-	l, err := NewLoop(b, "recurrence", inputs, func(sc *model.Scope, in []*Node) []*Node {
+	l := envtest.Must(NewLoop(b, "recurrence", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		w := Frozen(sc, in[0], "w", AllZero)
 		first := Reshape(Slice(in[1], AxisElem(0), AxisElem(0)))
 		w.SetNodeValue(Add(MulScalar(w.NodeValue(in[0]), 3), Add(in[0], first)))
 		return []*Node{Stack([]*Node{w.NodeValue(in[0]), in[0]}, 0)}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return l, b
 }
 
 // putW sets w.
 func putW(t *testing.T, b *Build, w float32) {
 	t.Helper()
-	if err := b.Store.GetVariable("/w").SetValue(tensors.FromValue(w)); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, b.Store.GetVariable("/w").SetValue(tensors.FromValue(w)))
 }
 
 // feeding feeds x of each update and, in turn, the rows of a table that begin with first, first+10 and so on.

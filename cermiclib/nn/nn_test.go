@@ -10,143 +10,60 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/cermiclib/nn/nntest"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
 // goBuild is a Build on the pure Go backend, which every machine has.
 func goBuild(t testing.TB, seed uint64) *Build {
 	t.Helper()
-	b, err := OpenConfig(goConfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := envtest.Must(OpenConfig(goConfig))
 	return &Build{Backend: b, Store: NewStore(seed), Seed: seed}
 }
 
-// reference is an MLP 3-4-2 with tanh, its squared loss and Adam with norm clipping, in float64 and without any of the code
-// under test.
-type reference struct {
-	w1, b1, w2, b2 []float64 // [4,3] [4] [2,4] [2]
-	m, v           [4][]float64
-	steps          float64
-}
-
-func (r *reference) params() [4]*[]float64 { return [4]*[]float64{&r.w1, &r.b1, &r.w2, &r.b2} }
-
-func (r *reference) forward(x []float64) (h, y []float64) {
-	h, y = make([]float64, 4), make([]float64, 2)
-	for i := range h {
-		h[i] = r.b1[i]
-		for j := range 3 {
-			h[i] += r.w1[i*3+j] * x[j]
-		}
-		h[i] = math.Tanh(h[i])
-	}
-	for o := range y {
-		y[o] = r.b2[o]
-		for i := range 4 {
-			y[o] += r.w2[o*4+i] * h[i]
-		}
-	}
-	return h, y
-}
-
-// step does one Adam step on mean_rows Σ_o (y − target)² and returns the gradient's norm.
-func (r *reference) step(xs, targets [][]float64, lr, eps, clip float64) float64 {
-	grads := [4][]float64{make([]float64, 12), make([]float64, 4), make([]float64, 8), make([]float64, 2)}
-	for k, x := range xs {
-		h, y := r.forward(x)
-		dh := make([]float64, 4)
-		for o := range y {
-			d := 2 * (y[o] - targets[k][o]) / float64(len(xs))
-			grads[3][o] += d
-			for i := range h {
-				grads[2][o*4+i] += d * h[i]
-				dh[i] += d * r.w2[o*4+i]
-			}
-		}
-		for i := range h {
-			d := dh[i] * (1 - h[i]*h[i])
-			grads[1][i] += d
-			for j := range 3 {
-				grads[0][i*3+j] += d * x[j]
-			}
-		}
-	}
-	norm := 0.0
-	for _, g := range grads {
-		for _, d := range g {
-			norm += d * d
-		}
-	}
-	norm = math.Sqrt(norm)
-	scale := math.Min(1, clip/(norm+1e-6))
-	r.steps++
-	for p, param := range r.params() {
-		if r.m[p] == nil {
-			r.m[p], r.v[p] = make([]float64, len(*param)), make([]float64, len(*param))
-		}
-		for i, d := range grads[p] {
-			d *= scale
-			r.m[p][i] = 0.9*r.m[p][i] + 0.1*d
-			r.v[p][i] = 0.999*r.v[p][i] + 0.001*d*d
-			mean, spread := r.m[p][i]/(1-math.Pow(0.9, r.steps)), r.v[p][i]/(1-math.Pow(0.999, r.steps))
-			(*param)[i] -= lr * mean / (math.Sqrt(spread) + eps)
-		}
-	}
-	return norm
-}
-
+// TestAdamOnAnMLPFollowsAnIndependentFloat64Implementation: an MLP 3-4-2 with tanh and its squared loss.
 func TestAdamOnAnMLPFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	b := goBuild(t, 7)
 	adam := Adam{LR: 0.01, Eps: 1e-6, Clip: 0.5}
-	p, err := NewProgram(b, "step", []Input{F32("x", 5, 3), F32("target", 5, 2)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	inputs := []Input{F32("x", 5, 3), F32("target", 5, 2)}
+	p := envtest.Must(NewProgram(b, "step", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		y := MLP(sc.At("net"), in[0], []int{4}, graph.Tanh, 2)
 		loss := graph.MulScalar(graph.ReduceAllMean(graph.Square(graph.Sub(y, in[1]))), 2)
 		return []*graph.Node{adam.Minimize(sc.At("net"), loss)}
-	})
-	if err != nil {
-		t.Fatal(err)
+	}))
+	read := func() map[string][]float64 { return nntest.Read(Variables(b.Store, "/net"), "/net/") }
+	names := []string{"layer_0/weights", "layer_0/bias", "out/weights", "out/bias"}
+	ref, params, r := &nntest.Adam{LR: adam.LR, Eps: adam.Eps, Clip: adam.Clip}, read(), rng.New(1, "data")
+	var data [2][]float32
+	for i, size := range []int{15, 10} {
+		for range size {
+			data[i] = append(data[i], r.Norm())
+		}
+		p.Feed(i, func(dst []float32) { copy(dst, data[i]) })
 	}
-	read := func(name string) []float64 {
-		var out []float64
-		for _, v := range b.Store.GetVariable("/net/" + name).MustValue().Value().([][]float32) {
-			for _, x := range v {
-				out = append(out, float64(x))
+	loss := func() (sum float64) { // mean over rows of the squared error
+		for k := range 5 {
+			hidden := nntest.Apply(nntest.Linear(params, "layer_0", nntest.Wide(data[0][3*k:3*k+3]), true), math.Tanh)
+			for o, y := range nntest.Linear(params, "out", hidden, true) {
+				sum += (y - float64(data[1][2*k+o])) * (y - float64(data[1][2*k+o])) / 5
 			}
 		}
-		return out
+		return sum
 	}
-	ref := &reference{w1: read("layer_0/weights"), b1: read("layer_0/bias"), w2: read("out/weights"), b2: read("out/bias")}
-	r := rng.New(1, "data")
-	xs, targets := make([][]float64, 5), make([][]float64, 5)
-	for k := range xs {
-		xs[k] = []float64{float64(r.Norm()), float64(r.Norm()), float64(r.Norm())}
-		targets[k] = []float64{float64(r.Norm()), float64(r.Norm())}
-	}
-	fill := func(rows [][]float64) func(dst []float32) {
-		return func(dst []float32) {
-			for i := range dst {
-				dst[i] = float32(rows[i/len(rows[0])][i%len(rows[0])])
-			}
-		}
-	}
-	p.Feed(0, fill(xs))
-	p.Feed(1, fill(targets))
 	for step := range 20 {
-		if err := p.Run(); err != nil {
-			t.Fatal(err)
-		}
-		want := ref.step(xs, targets, adam.LR, adam.Eps, adam.Clip)
+		envtest.NoError(t, p.Run())
+		want := ref.Step(params, names, loss)
 		// float32 against float64 over at most 20 steps of 0.01
 		if got := p.Scalar(0); math.Abs(got-want) > 1e-4*want {
 			t.Fatalf("step %d: gradient norm %g, want %g", step, got, want)
 		}
 	}
-	for name, want := range map[string][]float64{"layer_0/weights": ref.w1, "layer_0/bias": ref.b1, "out/weights": ref.w2, "out/bias": ref.b2} {
-		for i, got := range read(name) {
-			if math.Abs(got-want[i]) > 2e-5 {
-				t.Errorf("%s[%d] is %g after 20 steps, want %g", name, i, got, want[i])
+	after := read()
+	for _, name := range names {
+		for i, want := range params[name] {
+			if got := after[name][i]; math.Abs(got-want) > 2e-5 {
+				t.Errorf("%s[%d] is %g after 20 steps, want %g", name, i, got, want)
 			}
 		}
 	}
@@ -155,13 +72,10 @@ func TestAdamOnAnMLPFollowsAnIndependentFloat64Implementation(t *testing.T) {
 func TestInitialWeightsDependOnSeedAndPathOnly(t *testing.T) {
 	weights := func(seed uint64, first, second string) []float32 {
 		b := goBuild(t, seed)
-		_, err := NewProgram(b, "init", []Input{F32("x", 1, 3)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		envtest.Must(NewProgram(b, "init", []Input{F32("x", 1, 3)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 			a, c := Linear(sc.At("%s", first), in[0], 2), Linear(sc.At("%s", second), in[0], 2)
 			return []*graph.Node{graph.Add(a, c)}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		var out []float32
 		for _, row := range b.Store.GetVariable("/one/weights").MustValue().Value().([][]float32) {
 			out = append(out, row...)
@@ -198,54 +112,20 @@ func TestAProgramThatCannotBeBuiltSaysWhichAndWhy(t *testing.T) {
 
 func TestRunningAProgramKeepsVariablesAndInputs(t *testing.T) {
 	b := goBuild(t, 1)
-	p, err := NewProgram(b, "count", []Input{F32("by", 1)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := envtest.Must(NewProgram(b, "count", []Input{F32("by", 1)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		v := Frozen(sc, in[0], "n", Constant(10), 1)
 		next := graph.Add(v.NodeValue(in[0]), in[0])
 		v.SetNodeValue(next)
 		return []*graph.Node{next}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	p.Feed(0, func(dst []float32) { dst[0] = 3 })
 	for _, want := range []float64{13, 16, 19} {
-		if err := p.Run(); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, p.Run())
 		if got := p.Scalar(0); got != want {
 			t.Fatalf("got %g, want %g", got, want)
 		}
 	}
 	if n := NumParameters(b.Store, "/"); n != 0 {
 		t.Errorf("%d trainable parameters, want 0: the counter is frozen", n)
-	}
-}
-
-func TestNormalizeGivesMeanZeroAndVarianceOne(t *testing.T) {
-	p, err := NewProgram(goBuild(t, 1), "norm", []Input{F32("x", 2, 64)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
-		return []*graph.Node{Normalize(in[0])}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := rng.New(1, "norm")
-	p.Feed(0, func(dst []float32) {
-		for i := range dst {
-			dst[i] = 5 + 3*r.Norm()
-		}
-	})
-	if err := p.Run(); err != nil {
-		t.Fatal(err)
-	}
-	out := make([]float32, 128)
-	p.Read(0, out)
-	for row := range 2 {
-		var sum, square float64
-		for _, x := range out[row*64 : (row+1)*64] {
-			sum, square = sum+float64(x), square+float64(x)*float64(x)
-		}
-		if math.Abs(sum/64) > 1e-5 || math.Abs(square/64-1) > 1e-4 {
-			t.Errorf("row %d: mean %g, variance %g", row, sum/64, square/64)
-		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -58,18 +59,12 @@ func TestCellsAreSeenAsThePixelsThatTheyStandFor(t *testing.T) {
 	const rows, extra = 3, 1
 	b, s := goBuild(t, 5), tiledSpec()
 	view, width := tiledView(s, rows, extra), s.InLen()+extra
-	see, err := NewProgram(b, "see", []Input{F32("in", 1, rows, width)}, func(sc *model.Scope, in []*Node) []*Node {
+	see := envtest.Must(NewProgram(b, "see", []Input{F32("in", 1, rows, width)}, func(sc *model.Scope, in []*Node) []*Node {
 		return []*Node{ReadObs(sc, s, in[0])}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pixels, err := NewProgram(b, "pixels", []Input{F32("picture", rows, 40, 48, 3), F32("numbers", rows, 3)}, func(sc *model.Scope, in []*Node) []*Node {
+	}))
+	pixels := envtest.Must(NewProgram(b, "pixels", []Input{F32("picture", rows, 40, 48, 3), F32("numbers", rows, 3)}, func(sc *model.Scope, in []*Node) []*Node {
 		return []*Node{seePixels(sc, in[0], in[1])}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	see.Feed(0, func(dst []float32) { copy(dst, view) })
 	for k := range rows {
 		one := view[k*width : (k+1)*width]
@@ -88,9 +83,7 @@ func TestCellsAreSeenAsThePixelsThatTheyStandFor(t *testing.T) {
 	}
 	got, want := make([]float32, rows*(256+3)), make([]float32, rows*(256+3))
 	for p, out := range map[*Program][]float32{see: got, pixels: want} {
-		if err := p.Run(); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, p.Run())
 		p.Read(0, out)
 	}
 	live := 0

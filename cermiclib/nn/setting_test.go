@@ -12,6 +12,7 @@ import (
 
 	"cermic/cermiclib/nn/xlacache"
 	"cermic/envs"
+	"cermic/envs/envtest"
 )
 
 // scaled is x times a setting, plus another, clipped; odd tells graphs of different tests apart.
@@ -19,25 +20,17 @@ func scaled(t *testing.T, backend Backend, odd, factor, shift, bound float64) (r
 	t.Helper()
 	b := &Build{Spec: &envs.Spec{}, Backend: backend, Store: NewStore(1)}
 	defer b.Close()
-	p, err := NewProgram(b, "setting", []Input{F32("x", 3)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+	p := envtest.Must(NewProgram(b, "setting", []Input{F32("x", 3)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
 		y := Within(Plus(Times(in[0], "factor", factor), "shift", shift), "bound", -bound, bound)
 		return []*graph.Node{graph.ReduceAllSum(graph.MulScalar(y, odd))}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	p.Feed(0, func(x []float32) { copy(x, []float32{1, 2, 3}) })
-	if err := p.Run(); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, p.Run())
 	return p.Scalar(0), len(Variables(b.Store, ""))
 }
 
 func TestMovedSettingCompilesNothing(t *testing.T) {
-	backend, err := Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := envtest.Must(Open())
 	odd := 1 + rand.Float64() // a graph that no process has compiled before
 	sum := func(factor, shift, bound float64) float64 {
 		v, listed := scaled(t, backend, odd, factor, shift, bound)

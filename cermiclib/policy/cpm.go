@@ -69,8 +69,6 @@ const (
 	ArgmaxLabel = "argmax"
 )
 
-var _ Config = CPM{}
-
 func init() { Register(DefaultCPM()) }
 
 // DefaultCPM has the authors' sizes, with one network for all pairs and without communication. It lags by a third of

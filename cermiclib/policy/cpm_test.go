@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -35,19 +36,7 @@ type cpmReference struct {
 }
 
 func weights(store *model.Store) map[string][]float64 {
-	out := map[string][]float64{}
-	for _, v := range nn.Variables(store, "/") {
-		flat, err := tensors.CopyFlatData[float32](v.MustValue())
-		if err != nil {
-			panic(err)
-		}
-		wide := make([]float64, len(flat))
-		for i, x := range flat {
-			wide[i] = float64(x)
-		}
-		out[v.Path()] = wide
-	}
-	return out
+	return nntest.Read(nn.Variables(store, "/"), "")
 }
 
 // layer is one of a predictor's, "online" or "following", of group g: weights [G,in,out].
@@ -74,25 +63,12 @@ func (r *cpmReference) layer(copy, name string, g int, x []float64) []float64 {
 	return y
 }
 
-func relu(x []float64) []float64 {
-	for i := range x {
-		x[i] = max(x[i], 0)
-	}
-	return x
-}
+func relu(x []float64) []float64 { return nntest.Apply(x, nntest.ReLU) }
 
 func oneHot(n int, at ...int) []float64 {
 	out := make([]float64, n)
 	for _, i := range at {
 		out[i] = 1
-	}
-	return out
-}
-
-func widen(x []float32) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = float64(v)
 	}
 	return out
 }
@@ -105,7 +81,7 @@ func (r *cpmReference) decoded(copy string, row, k int) []float64 {
 	if j >= i {
 		j++
 	}
-	obs, last := widen(r.x.ObsRow(row)), widen(r.x.Hidden[(row*(n-1)+k)*r.p:(row*(n-1)+k+1)*r.p])
+	obs, last := nntest.Wide(r.x.ObsRow(row)), nntest.Wide(r.x.Hidden[(row*(n-1)+k)*r.p:(row*(n-1)+k+1)*r.p])
 	pair, code := i*(n-1)+k, oneHot(2*n, i, n+j)
 	if r.cfg.Share {
 		obs, last = append(obs, oneHot(n, i)...), append(last, code...)
@@ -153,24 +129,12 @@ func softmax(x []float64, mask []uint8) []float64 {
 
 // outputs is what the acting network returns for agent step row, which has seen the predictions.
 func (r *cpmReference) outputs(row int) []float64 {
-	in := widen(r.x.ObsRow(row))
+	in := nntest.Wide(r.x.ObsRow(row))
 	for k := range r.x.N - 1 {
 		in = append(in, r.vector(r.decoded("following", row, k))...)
 	}
-	dense := func(name string, x []float64) []float64 {
-		y := slices.Clone(r.params["/actor/"+name+"/bias"])
-		for o := range y {
-			for i, v := range x {
-				y[o] += v * r.params["/actor/"+name+"/weights"][o*len(x)+i]
-			}
-		}
-		return y
-	}
-	hidden := dense("layer_0", in)
-	for i := range hidden {
-		hidden[i] = math.Tanh(hidden[i])
-	}
-	return dense("out", hidden)
+	hidden := nntest.Apply(nntest.Linear(r.params, "/actor/layer_0", in, true), math.Tanh)
+	return nntest.Linear(r.params, "/actor/out", hidden, true)
 }
 
 // truths are the policy vectors to be predicted, of every agent step; they do not move with the predictor.
@@ -269,20 +233,11 @@ func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
 	c, b := smallCPM(), build(t)
 	c.Share, c.Label = share, label
 	b.Spec.Act, b.Spec.Masked = act, act.Choices > 0
-	p, err := c.Build(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	train, err := TrainerOf(p, b, "actor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := envtest.Must(c.Build(b))
+	train := envtest.Must(TrainerOf(p, b, "actor"))
 	x := cpmRollout(b.Spec, p.HiddenLen())
 	ref := &cpmReference{cfg: c, x: x, p: nn.ActionOutputs(&b.Spec.Act), params: weights(b.Store)}
-	got, err := train(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := envtest.Must(train(t.Context(), x))
 	truths := ref.truths()
 	if want := ref.loss(truths); math.Abs(got["cpm/loss"]-want) > 1e-5*(1+want) { // float32 against float64
 		t.Errorf("the loss is %g, want %g", got["cpm/loss"], want)
@@ -295,26 +250,17 @@ func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
 		if part, ok := strings.CutPrefix(name, "/cpm/following/"); ok {
 			checkFollows(t, name, 1-math.Exp(-float64(x.T*x.E)/float64(c.Lag)), v, after[name], after["/cpm/online/"+part])
 		}
-		if !strings.HasPrefix(name, "/cpm/online/") || strings.Contains(name, "/adam/") {
-			continue
-		}
-		for i := 0; i < len(v); i += max(1, len(v)/4) {
-			const h = 1e-5
-			old := v[i]
-			v[i] = old + h
-			up := ref.loss(truths)
-			v[i] = old - h
-			g := (up - ref.loss(truths)) / (2 * h)
-			v[i] = old
-			if math.Abs(g) < 1e-4 {
-				continue // the first step of Adam is ±lr whatever the gradient: of a tiny one, rounding decides the sign
-			}
-			moved++
-			if want := old - c.LR*g/(math.Abs(g)+1e-6); math.Abs(after[name][i]-want) > 2e-4 { // 2 % of a step
-				t.Errorf("%s[%d] is %g after a step, want %g (gradient %g)", name, i, after[name][i], want, g)
-			}
-		}
 	}
+	forward := func() float64 { return ref.loss(truths) }
+	nntest.FirstSteps(ref.params, "/cpm/online", 4, c.LR, 1e-6, forward, func(name string, i int, want, g float64) {
+		if math.Abs(g) < 1e-4 {
+			return // the first step of Adam is ±lr whatever the gradient: of a tiny one, rounding decides the sign
+		}
+		moved++
+		if math.Abs(after[name][i]-want) > 2e-4 { // 2 % of a step
+			t.Errorf("%s[%d] is %g after a step, want %g (gradient %g)", name, i, after[name][i], want, g)
+		}
+	})
 	if moved < 15 {
 		t.Errorf("only %d weights of the sample have a gradient", moved)
 	}
@@ -337,18 +283,10 @@ func TestTheCopyToActOnFollowsOncePerCollection(t *testing.T) {
 		cfg, b := smallCPM(), build(t)
 		cfg.Minibatch, cfg.Epochs, cfg.Lag = c.minibatch, c.epochs, 40
 		b.Spec.Act = envs.ActSpec{Choices: 3}
-		p, err := cfg.Build(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		train, err := TrainerOf(p, b, "actor")
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := envtest.Must(cfg.Build(b))
+		train := envtest.Must(TrainerOf(p, b, "actor"))
 		x, before := cpmRollout(b.Spec, p.HiddenLen()), weights(b.Store)
-		if _, err := train(t.Context(), x); err != nil {
-			t.Fatal(err)
-		}
+		envtest.Must(train(t.Context(), x))
 		after := weights(b.Store)
 		for name, v := range before {
 			if part, ok := strings.CutPrefix(name, "/cpm/following/"); ok {
@@ -377,10 +315,7 @@ func TestCarryIsWhatPeersWereThoughtToDo(t *testing.T) {
 		c, b := smallCPM(), build(t)
 		c.PeerInput = input
 		b.Spec.Act, b.Spec.Masked = envs.ActSpec{Choices: 3}, true
-		p, err := c.Build(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := envtest.Must(c.Build(b))
 		x := cpmRollout(b.Spec, p.HiddenLen())
 		each := copies * agents
 		prog := program(t, b, []nn.Input{nn.F32("obs", copies, agents, seen), nn.F32("hidden", copies, agents, p.HiddenLen())},

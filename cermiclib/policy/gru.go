@@ -24,8 +24,6 @@ type GRU struct {
 	Steps  int   `json:"bptt" range:"1..1000" help:"L, steps of truncated backpropagation through time"`
 }
 
-var _ Config = GRU{}
-
 func init() { Register(DefaultGRU()) }
 
 // DefaultGRU has BenchMARL's sizes and chunks of 20 steps.

@@ -17,8 +17,6 @@ type MLP struct {
 	Hidden []int `json:"hidden" range:"1..8192" help:"widths of the hidden layers; BenchMARL: 256, 256"`
 }
 
-var _ Config = MLP{}
-
 func init() { Register(DefaultMLP()) }
 
 // DefaultMLP is BenchMARL's model for VMAS and SMACv2 (conf/model/layers/mlp.yaml).

@@ -11,6 +11,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -21,10 +22,7 @@ const (
 // build makes what a policy of a made-up task needs.
 func build(t *testing.T) *nn.Build {
 	t.Helper()
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
 	spec := &envs.Spec{Name: "fake", NumEnvs: copies, Agents: agents, Obs: []int{seen}, State: 1, Act: envs.ActSpec{Choices: outputs}}
 	return &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}
 }
@@ -32,10 +30,7 @@ func build(t *testing.T) *nn.Build {
 // program compiles f and runs it on the inputs.
 func program(t *testing.T, b *nn.Build, inputs []nn.Input, values [][]float32, f func(*model.Scope, []*graph.Node) []*graph.Node) *nn.Program {
 	t.Helper()
-	p, err := nn.NewProgram(b, "test", inputs, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := envtest.Must(nn.NewProgram(b, "test", inputs, f))
 	for i, v := range values {
 		p.Feed(i, func(dst []float32) {
 			if len(dst) != len(v) {
@@ -44,9 +39,7 @@ func program(t *testing.T, b *nn.Build, inputs []nn.Input, values [][]float32, f
 			copy(dst, v)
 		})
 	}
-	if err := p.Run(); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, p.Run())
 	return p
 }
 
@@ -70,10 +63,7 @@ func TestUnrolledStepsAreSteps(t *testing.T) {
 		SPECTra{Width: 6, Heads: 2, Core: CoreGRU, Steps: steps, Revision: spectraRevision},
 	} {
 		b := build(t)
-		p, err := c.Build(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := envtest.Must(c.Build(b))
 		r := rng.New(1, "inputs")
 		obs, hidden := normals(steps*copies*agents*seen, r), normals(copies*agents*p.HiddenLen(), r)
 		keep := make([]float32, steps*copies*agents)

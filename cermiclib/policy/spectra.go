@@ -47,8 +47,6 @@ const (
 	CoreMLP = "mlp"
 )
 
-var _ Config = SPECTra{}
-
 func init() { Register(DefaultSPECTra()) }
 
 // DefaultSPECTra has the authors' sizes. Absent entities are masked, unlike in the authors' code: the tasks here

@@ -10,28 +10,24 @@ import (
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest"
 )
 
 // Two rollouts, together longer than an episode, have the right observations, actions and episode boundaries.
 func TestCollectorContinuesAcrossRollouts(t *testing.T) {
-	env, err := libtest.DefaultIdentity().Build(1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := envtest.Must(libtest.DefaultIdentity().Build(1, 1))
 	s := env.Spec()
 	steps := s.Horizon/2 + 1
 	x, p := rl.NewRollout(s, steps, 0), rl.NewCollector(env)
 	ended := 0
 	for i := range 2 {
 		last := slices.Clone(x.Obs[steps*s.NumEnvs*s.Agents*s.ObsLen():])
-		if err := p.Collect(x, func(t int, seen *envs.Step, act *envs.Actions) error {
+		envtest.NoError(t, p.Collect(x, func(t int, seen *envs.Step, act *envs.Actions) error {
 			for row := range act.Discrete {
 				act.Discrete[row] = int32(t % s.Act.Choices)
 			}
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if i > 0 && !slices.Equal(last, x.Obs[:len(last)]) {
 			t.Error("the second rollout does not begin where the first ended")
 		}

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
+
+	"cermic/envs/envtest"
 )
 
 // The closed form against the general divergence between Gaussians, with Λ updated by hand: d = 3, c = 2 independent
@@ -42,9 +44,7 @@ func inverse(t *testing.T, a *mat.SymDense) *mat.SymDense {
 		t.Fatal("matrix is not positive definite")
 	}
 	var b mat.SymDense
-	if err := c.InverseTo(&b); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, c.InverseTo(&b))
 	return &b
 }
 

@@ -13,7 +13,8 @@ import (
 	"cermic/envs"
 )
 
-var regen = flag.Bool("regen", false, "rewrite agreement.json")
+// Regen makes tests rewrite the files that they compare with.
+var Regen = flag.Bool("regen", false, "rewrite compared files, such as agreement.json")
 
 // Agreements collects how closely a family's tasks follow the recordings of their original. Parallel tests may share
 // it.
@@ -47,7 +48,7 @@ func (a *Agreements) Check(t *testing.T, measured []byte) {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	if *regen {
+	if *Regen {
 		if err := os.WriteFile("agreement.json", got, 0o666); err != nil {
 			t.Fatal(err)
 		}

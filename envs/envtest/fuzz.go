@@ -23,14 +23,8 @@ func FuzzLoad(f *testing.F) {
 		f.Add(uint8(task), uint32(7), []byte(nil))
 	}
 	f.Fuzz(func(t *testing.T, task uint8, at uint32, bytes []byte) {
-		cfg, err := envs.Default(envs.Names()[int(task)%len(envs.Names())])
-		if err != nil {
-			t.Fatal(err)
-		}
-		env, err := cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense}).Build(1, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := Must(envs.Default(envs.Names()[int(task)%len(envs.Names())]))
+		env := Must(cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense}).Build(1, 1))
 		p := playSome(t, env)
 		state := env.Save(nil)
 		if len(bytes) == 0 {

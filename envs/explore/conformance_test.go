@@ -23,9 +23,7 @@ func variants(t testing.TB, visit func(name string, cfg envs.Config)) {
 			if holder.Task, err = envs.Default(name); err != nil {
 				t.Fatal(err)
 			}
-			if err := conf.Set(&holder, "task.tv", string(tv)); err != nil {
-				t.Fatal(err)
-			}
+			envtest.NoError(t, conf.Set(&holder, "task.tv", string(tv)))
 			visit(strings.TrimPrefix(name, "explore/")+"/"+string(tv), holder.Task)
 		}
 	}
@@ -42,10 +40,7 @@ func TestScriptReachesTheOptimum(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			shared := cfg.Shared()
 			shared.NumEnvs = 50
-			env, err := cfg.WithShared(shared).Build(3, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env := envtest.Must(cfg.WithShared(shared).Build(3, 1))
 			scriptReachesTheOptimum(t, env)
 		})
 	})

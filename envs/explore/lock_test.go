@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -22,10 +23,7 @@ func play(t *testing.T, cfg envs.Config) *played {
 	t.Helper()
 	shared := cfg.Shared()
 	shared.NumEnvs = 1
-	made, err := cfg.WithShared(shared).Build(1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := envtest.Must(cfg.WithShared(shared).Build(1, 1))
 	p := &played{t: t, env: made.(*env), out: envs.NewStep(made.Spec()), act: envs.NewActions(made.Spec())}
 	p.env.Reset(nil, p.out)
 	return p
@@ -136,10 +134,7 @@ func TestLockFalseLeadPaysOnceAndJams(t *testing.T) {
 func TestRandomPlayNeverOpensTheLock(t *testing.T) {
 	cfg := DefaultLock()
 	cfg.NumEnvs = 1000
-	made, err := cfg.Build(1, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := envtest.Must(cfg.Build(1, 0))
 	out, act, r, done := envs.NewStep(made.Spec()), envs.NewActions(made.Spec()), rng.New(1, "random"),
 		make([]uint8, cfg.NumEnvs)
 	made.Reset(nil, out)

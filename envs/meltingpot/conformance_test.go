@@ -30,11 +30,7 @@ func allTasks(t testing.TB) []envs.Config {
 	t.Helper()
 	var all []envs.Config
 	for _, name := range envs.Names() {
-		cfg, err := envs.Default(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, cfg)
+		all = append(all, envtest.Must(envs.Default(name)))
 	}
 	if len(all) != 4 {
 		t.Fatalf("%d tasks are registered, want 4", len(all))
@@ -45,11 +41,7 @@ func allTasks(t testing.TB) []envs.Config {
 // build makes parallel environments of a task and resets them.
 func build(t testing.TB, cfg envs.Config, numEnvs, workers int) (*env, *envs.Step, *envs.Actions) {
 	t.Helper()
-	built, err := cfg.WithShared(envs.Common{NumEnvs: numEnvs, Reward: envs.Dense}).Build(11, workers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := built.(*env)
+	e := envtest.Must(cfg.WithShared(envs.Common{NumEnvs: numEnvs, Reward: envs.Dense}).Build(11, workers)).(*env)
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 	e.Reset(nil, out)
 	return e, out, act

@@ -76,11 +76,7 @@ func (t *tuple) UnmarshalJSON(raw []byte) error {
 }
 
 func (t tuple) int(k int) int {
-	n, err := strconv.Atoi(t[k])
-	if err != nil {
-		panic(err)
-	}
-	return n
+	return envtest.Must(strconv.Atoi(t[k]))
 }
 
 // readStream calls visit for each step of a recording until it returns false.
@@ -109,10 +105,7 @@ func readStream(t *testing.T, file string, begin func(*header), visit func(*mome
 // rgbOf decodes a picture into [height,width,3].
 func rgbOf(t *testing.T, file []byte) []uint8 {
 	t.Helper()
-	m, err := png.Decode(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := envtest.Must(png.Decode(bytes.NewReader(file)))
 	b := m.Bounds()
 	all := image.NewRGBA(b)
 	draw.Draw(all, b, m, b.Min, draw.Src)

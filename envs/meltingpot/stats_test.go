@@ -86,10 +86,7 @@ func TestRandomPlayIsAsInTheOriginal(t *testing.T) {
 			continue // whole episodes take thousands of steps
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			cfg, err := envs.Default("meltingpot/" + want.Substrate)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cfg := envtest.Must(envs.Default("meltingpot/" + want.Substrate))
 			ours := playRandomly(t, cfg, 120, limit)
 			compareMeans(t, "length", ours, want.Episodes, func(p *played) float64 { return p.Length })
 			compareMeans(t, "return of a player", ours, want.Episodes, func(p *played) float64 {

@@ -7,14 +7,12 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/vmas"
 )
 
 func TestPlayedEpisodesDependOnSeedAndNumberAlone(t *testing.T) {
-	few, err := Rollout(vmas.DefaultNavigation(), Random, 3, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	few := envtest.Must(Rollout(vmas.DefaultNavigation(), Random, 3, 7))
 	many, _ := Rollout(vmas.DefaultNavigation(), Random, 20, 7)
 	other, _ := Rollout(vmas.DefaultNavigation(), Random, 3, 8)
 	for c := range few.Dense {
@@ -28,10 +26,7 @@ func TestPlayedEpisodesDependOnSeedAndNumberAlone(t *testing.T) {
 }
 
 func TestFilmShowsEveryStepOfItsEpisode(t *testing.T) {
-	cfg, err := envs.Default("vmas/navigation")
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := envtest.Must(envs.Default("vmas/navigation"))
 	film, scenes, err := Film(cfg, Script, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -127,54 +127,6 @@ func (c *capability) apply(s *Settings, r *race) error {
 	return nil
 }
 
-// The error for an unsupported argument names it, at any level of nesting.
-func TestUnknownArgumentsOfRecordingsAreNamed(t *testing.T) {
-	const whole = `"map_name":"10gen_zerg","capability_config":` +
-		`{"n_units":5,"n_enemies":5,"team_gen":{"dist_type":"weighted_teams"}}`
-	for args, want := range map[string]string{
-		`{"move_ammount":3,` + whole + `}`:                                              "move_ammount",
-		`{"fully_observable":true,` + whole + `}`:                                       "fully_observable is true",
-		`{"obs_starcraft":false,` + whole + `}`:                                         "obs_starcraft is false",
-		strings.Replace(`{`+whole+`}`, `"n_units"`, `"attack":{},"n_units"`, 1):         "attack",
-		strings.Replace(`{`+whole+`}`, "weighted_teams", "all_teams", 1):                "all_teams",
-		strings.Replace(`{`+whole+`}`, "10gen_zerg", "10gen_terran", 1):                 "10gen_terran",
-		strings.Replace(`{`+whole+`}`, `"weighted_teams"`, `"weighted_teams","p":1`, 1): `"p"`,
-	} {
-		var a arguments
-		if err := json.Unmarshal([]byte(args), &a); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := a.settings(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want one that names %s", args, err, want)
-		}
-	}
-}
-
-// Arguments with the benchmark's values are not in the JSON; others are, and both read back.
-func TestArgumentsLeaveOlderConfigsTheirIdentity(t *testing.T) {
-	cfg := DefaultZerg()
-	data, err := conf.Marshal(cfg)
-	if err != nil || strings.Contains(string(data), "move_amount") || strings.Contains(string(data), "start_positions") {
-		t.Errorf("defaults: %s, %v", data, err)
-	}
-	for key, text := range map[string]string{
-		"step_mul": "4", "move_amount": "1.5", "min_attack_range": "0", "difficulty": `"A"`,
-		"start_positions": `"fixed"`, "start_positions_p": "0",
-		"team_weights": "[0.5,0,0.5]", "exception_unit_types": `"none"`,
-	} {
-		changed := cfg
-		if err := conf.Unmarshal([]byte(`{"`+key+`":`+text+`}`), &changed); err != nil {
-			t.Fatal(err)
-		}
-		if data, err := conf.Marshal(changed); err != nil || !strings.Contains(string(data), `"`+key+`":`+text) {
-			t.Errorf("%s=%s: %s, %v", key, text, data, err)
-		}
-		if _, err := changed.Build(1, 1); err != nil {
-			t.Errorf("%s=%s: %v", key, text, err)
-		}
-	}
-}
-
 // Teams consist of the given types, exceptions apply, and starting positions follow the settings.
 func TestTeamsAndStartsAreThoseOfTheArguments(t *testing.T) {
 	s := DefaultSettings()

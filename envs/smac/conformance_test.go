@@ -12,10 +12,7 @@ import (
 
 func TestTasksKeepTheContract(t *testing.T) {
 	for _, name := range envs.Names() {
-		cfg, err := envs.Default(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := envtest.Must(envs.Default(name))
 		t.Run(strings.TrimPrefix(name, "smac/"), func(t *testing.T) { envtest.Check(t, cfg) })
 	}
 }

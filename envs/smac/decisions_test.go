@@ -8,13 +8,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest"
 )
 
 func TestEveryDecisionIsListedAndStandsWhereTheListSays(t *testing.T) {
-	list, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := envtest.Must(os.ReadFile("README.md"))
 	listed := map[string]string{} // file by number
 	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \|.*\| (\w+\.go) \|$`).FindAllStringSubmatch(string(list), -1) {
 		listed[row[1]] = row[2]
@@ -25,16 +24,10 @@ func TestEveryDecisionIsListedAndStandsWhereTheListSays(t *testing.T) {
 			t.Errorf("the list does not name %s as the alternative to decision %s", a.Name, a.Decision)
 		}
 	}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := envtest.Must(filepath.Glob("*.go"))
 	found := map[string]string{} // files by number
 	for _, file := range files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := envtest.Must(os.ReadFile(file))
 		for _, tag := range regexp.MustCompile(`// DECISION (\d+):`).FindAllStringSubmatch(string(source), -1) {
 			found[tag[1]] += file + " "
 		}

@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"cermic/envs/envtest"
 	"cermic/envs/smac/sc2"
 	"cermic/envs/smac/sc2/sc2test"
 	"cermic/envs/smac/sc2api"
@@ -21,10 +22,7 @@ import (
 // serve starts a stand-in for the game at an address until the test ends.
 func serve(t testing.TB, s *sc2test.Server) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	go s.Serve(l) // returns when l is closed
 	t.Cleanup(func() { l.Close() })
 	return l.Addr().String()
@@ -35,12 +33,8 @@ func installed(t testing.TB, data []byte) string {
 	t.Helper()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "Maps", "SMAC_Maps", "32x32_flat.SC2Map")
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	envtest.NoError(t, os.WriteFile(file, data, 0o644))
 	return folder
 }
 
@@ -63,9 +57,7 @@ func mapOf(t *testing.T, rows []sc2test.Row) []byte {
 		if row.Kind != "create_game" || row.Dir != "req" {
 			continue
 		}
-		if err := proto.Unmarshal(row.Data, req); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, proto.Unmarshal(row.Data, req))
 		return req.GetCreateGame().GetLocalMap().GetMapData()
 	}
 	t.Fatal("the recording opens no map")

@@ -8,32 +8,20 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 )
 
 func TestImpossibleSettingsAreNamed(t *testing.T) {
 	for key, change := range map[string]func(*Settings){
 		"otherwise":          func(s *Settings) { s.Otherwise = "no_colision" },
-		"n_agents":           func(s *Settings) { s.Agents = 0 },
-		"n_enemies":          func(s *Settings) { s.Enemies = 65 },
-		"max_steps":          func(s *Settings) { s.MaxSteps = 0 },
-		"engine":             func(s *Settings) { s.Engine = "simulater" },
-		"max_reward":         func(s *Settings) { s.MaxReward = "last" },
-		"num_fov_actions":    func(s *Settings) { s.LookActions = 0 },
-		"prob_obs_enemy":     func(s *Settings) { s.ProbObsEnemy = 1.5 },
-		"mask_probability":   func(s *Settings) { s.EnemyMask = math.NaN() },
 		"reward_win":         func(s *Settings) { s.RewardWin = -1000 },
 		"reward_scale_rate":  func(s *Settings) { s.ScaleRate = math.Inf(1) },
 		"scale_rate is 0,":   func(s *Settings) { s.ScaleRate = 0 },
 		"scale_rate is -20,": func(s *Settings) { s.ScaleRate = -20 },
 		"sparse_loss":        func(s *Settings) { s.SparseLoss = float32(math.NaN()) },
 		"sparse_win":         func(s *Settings) { s.SparseDraw = 2 },
-		"step_mul":           func(s *Settings) { s.LoopsPerStep = 0 },
-		"move_amount":        func(s *Settings) { s.MoveAmount = 0 },
 		"whole number":       func(s *Settings) { s.MoveAmount, s.ObsPathing = 1.5, true },
 		"min_attack_range":   func(s *Settings) { s.MinAttack = float64(math.NaN()) },
-		"difficulty":         func(s *Settings) { s.Difficulty = "10" },
-		"start_positions":    func(s *Settings) { s.Start = "reflect" },
-		"start_positions_p":  func(s *Settings) { s.StartP = 2 },
 		"team_weights":       func(s *Settings) { s.Weights = [3]float64{0.5, 0.5, 0.5} },
 		"exception_unit":     func(s *Settings) { s.Exceptions = "zealot" },
 		"reward_death_value": func(s *Settings) { s.RewardDeath = math.NaN() },
@@ -65,10 +53,7 @@ func TestSpecsHaveTheBenchmarksSizes(t *testing.T) {
 		cfg        envs.Config
 		obs, state int
 	}{{DefaultProtoss(), 92, 130}, {DefaultZerg(), 82, 120}} {
-		env, err := c.cfg.Build(1, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env := envtest.Must(c.cfg.Build(1, 1))
 		s := env.Spec()
 		if s.ObsLen() != c.obs || s.State != c.state || s.Act.Choices != 11 || s.Act.Targets != 5 || s.Agents != 5 ||
 			s.EvalHorizon != 200 {

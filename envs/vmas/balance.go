@@ -62,12 +62,6 @@ func (b Balance) lift() float64 {
 // balance implements Task.
 type balance struct{ Balance }
 
-var (
-	_ Task       = (*balance)(nil)
-	_ Progresser = (*balance)(nil)
-	_ Scripter   = (*balance)(nil)
-)
-
 // Body numbers; agents follow.
 const (
 	balanceGoal = iota

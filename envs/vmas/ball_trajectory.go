@@ -50,11 +50,6 @@ func (b BallTrajectory) Build(seed uint64, workers int) (envs.Env, error) {
 // ballTrajectory implements Task. Body 0 is the ball; the rods, if any, follow in the order of the agents.
 type ballTrajectory struct{ BallTrajectory }
 
-var (
-	_ Task     = (*ballTrajectory)(nil)
-	_ Scripter = (*ballTrajectory)(nil)
-)
-
 // Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	ballRadius      = 0.06

@@ -12,20 +12,14 @@ import (
 
 func TestTasksKeepTheContract(t *testing.T) {
 	for _, name := range envs.Names() {
-		cfg, err := envs.Default(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := envtest.Must(envs.Default(name))
 		t.Run(strings.TrimPrefix(name, "vmas/"), func(t *testing.T) { envtest.Check(t, cfg) })
 	}
 }
 
 func TestDiscreteTasksKeepTheContract(t *testing.T) {
 	for _, name := range envs.Names() {
-		cfg, err := envs.Default(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := envtest.Must(envs.Default(name))
 		for _, set := range []Discrete{Product9, Cross5} {
 			label := strings.TrimPrefix(name, "vmas/") + "/" + string(set)
 			t.Run(label, func(t *testing.T) {

@@ -52,12 +52,6 @@ func (d Dispersion) Build(seed uint64, workers int) (envs.Env, error) {
 // eaten (0 or 1).
 type dispersion struct{ Dispersion }
 
-var (
-	_ Task     = (*dispersion)(nil)
-	_ Scripter = (*dispersion)(nil)
-	_ Painter  = (*dispersion)(nil)
-)
-
 // Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	dispersionAgentRadius = 0.035

@@ -72,13 +72,6 @@ type flocking struct {
 	order []Spawn
 }
 
-var (
-	_ Task       = (*flocking)(nil)
-	_ Controller = (*flocking)(nil)
-	_ Progresser = (*flocking)(nil)
-	_ Scripter   = (*flocking)(nil)
-)
-
 // Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	flockingAgentRadius    = 0.05

@@ -5,11 +5,13 @@ package vmas
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -73,14 +75,8 @@ func FuzzForces(f *testing.F) {
 	}
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	f.Fuzz(func(t *testing.T, seed uint64, bits uint32) {
-		cfg, err := envs.Default(envs.Names()[seed%uint64(len(envs.Names()))])
-		if err != nil {
-			t.Fatal(err)
-		}
-		built, err := cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Sparse}).Build(seed, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := envtest.Must(envs.Default(envs.Names()[seed%uint64(len(envs.Names()))]))
+		built := envtest.Must(cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Sparse}).Build(seed, 1))
 		strange := []float32{nan, inf, -inf, 3e38, 1e-45, -7, math.Float32frombits(bits)}
 		playAnything(t, built, rng.New(seed, "play"), func(r *rng.Rand) float32 { return strange[r.IntN(len(strange))] })
 	})
@@ -94,6 +90,7 @@ func playAnything(t *testing.T, env envs.Env, r *rng.Rand, next func(*rng.Rand) 
 	out, act, done := envs.NewStep(spec), envs.NewActions(spec), make([]uint8, spec.NumEnvs)
 	env.Reset(nil, out)
 	for step := range 40 {
+		checkScript(t, env, act)
 		for i := range act.Continuous {
 			act.Continuous[i] = next(r)
 		}
@@ -113,6 +110,20 @@ func playAnything(t *testing.T, env envs.Env, r *rng.Rand, next func(*rng.Rand) 
 	}
 }
 
+// checkScript checks that a scripted policy returns finite actions within bounds, and the same ones for one state.
+func checkScript(t *testing.T, env envs.Env, act *envs.Actions) {
+	t.Helper()
+	script, again := env.(envs.Scripter), envs.NewActions(env.Spec())
+	if !script.Script(act) || !script.Script(again) || !reflect.DeepEqual(act, again) {
+		t.Error("a script returns no action, or two for one state")
+	}
+	for i, x := range act.Continuous {
+		if high := env.Spec().Act.High[i%2]; !isFinite(x) || abs(x) > high {
+			t.Errorf("a script returns %g, want at most %g", x, high)
+		}
+	}
+}
+
 func TestActionsOfWrongShapeAreNamed(t *testing.T) {
 	for name, bad := range map[string]func(*envs.Actions){
 		"7 choices, want 8":              func(a *envs.Actions) { a.Discrete = a.Discrete[1:] },
@@ -120,10 +131,7 @@ func TestActionsOfWrongShapeAreNamed(t *testing.T) {
 		"choice -1 in row 7, want 0":     func(a *envs.Actions) { a.Discrete[7] = -1 },
 	} {
 		cfg := DefaultBalance().WithDiscrete(Product9).WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense})
-		built, err := cfg.Build(1, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		built := envtest.Must(cfg.Build(1, 2))
 		act := envs.NewActions(built.Spec())
 		bad(act)
 		func() {

@@ -80,14 +80,6 @@ type giveWay struct {
 	windUp    float32 // limit of each component of the controller's integral
 }
 
-var (
-	_ Task       = (*giveWay)(nil)
-	_ Controller = (*giveWay)(nil)
-	_ Progresser = (*giveWay)(nil)
-	_ Scripter   = (*giveWay)(nil)
-	_ Painter    = (*giveWay)(nil)
-)
-
 // Body numbers; agents follow. The goal of agent i is body giveWayGoal + i.
 const (
 	giveWayGoal     = 0

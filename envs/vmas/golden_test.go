@@ -266,9 +266,7 @@ func (j *goldenJoint) fixedRotation(c int) float32 {
 // decode unmarshals a raw field.
 func decode[V any](t *testing.T, raw json.RawMessage) (v V) {
 	t.Helper()
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, json.Unmarshal(raw, &v))
 	return v
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -33,10 +32,7 @@ func TestDefaultsKeepTheirIdentity(t *testing.T) {
 		"vmas/wheel":            "0f3b9c8fe54b9aa7",
 	}
 	for name, want := range pinned {
-		cfg, err := envs.Default(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := envtest.Must(envs.Default(name))
 		if id, err := conf.Hash(cfg); err != nil || id != want {
 			t.Errorf("%s has the hash %s (%v), want %s", name, id, err, want)
 		}
@@ -91,9 +87,7 @@ func named(k int, overlay string) string {
 func configOf(t *testing.T, overlay string) envs.Config {
 	t.Helper()
 	var cfg envs.Config
-	if err := conf.Unmarshal([]byte(overlay), &cfg); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, conf.Unmarshal([]byte(overlay), &cfg))
 	return cfg
 }
 
@@ -103,92 +97,13 @@ func TestTasksKeepTheContractWithOtherSettings(t *testing.T) {
 	}
 }
 
-// A task's JSON reads back as the same task.
-func TestSettingsSurviveTheirJSON(t *testing.T) {
-	for _, overlay := range combined {
-		cfg := configOf(t, overlay)
-		data, err := conf.Marshal(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again, err := conf.Marshal(configOf(t, string(data))); err != nil || string(again) != string(data) {
-			t.Errorf("%s reads back as %s (error: %v)", data, again, err)
-		}
-		var given map[string]any
-		if err := json.Unmarshal([]byte(overlay), &given); err != nil {
-			t.Fatal(err)
-		}
-		usual, err := envs.Default(cfg.Kind())
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := map[string]string{}
-		for _, doc := range conf.Keys(usual) {
-			text[doc.Key] = doc.Value
-		}
-		for key, value := range given {
-			if raw, _ := json.Marshal(value); key != "kind" &&
-				!strings.Contains(string(data), fmt.Sprintf(`%q:%s`, key, raw)) && text[key] != string(raw) {
-				t.Errorf("%s does not contain %s = %s", data, key, raw)
-			}
-		}
-	}
-}
-
-// The error for an unknown keyword names it.
-func TestUnknownKeywordsAreNamed(t *testing.T) {
-	for _, name := range envs.Names() {
-		raw, err := json.Marshal(withKwargs(t, strings.TrimPrefix(name, "vmas/"), []byte(`{"fixed_passage":true}`)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var cfg envs.Config
-		if err := conf.Unmarshal(raw, &cfg); err == nil || !strings.Contains(err.Error(), `"fixed_passage"`) {
-			t.Errorf("%s: error %v, want one that names fixed_passage", name, err)
-		}
-	}
-}
-
-// Under all settings, scripts return finite actions within bounds, and the same ones for equal states.
-func TestScriptsPlayUnderOtherSettings(t *testing.T) {
-	for k, overlay := range combined {
-		t.Run(named(k, overlay), func(t *testing.T) {
-			e := buildNumEnvs(t, configOf(t, overlay), 8)
-			out, act, again, done := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), envs.NewActions(e.Spec()),
-				make([]uint8, 8)
-			for range 300 {
-				if !e.Script(act) || !e.Script(again) {
-					t.Fatal("the task has no script")
-				}
-				if !slices.Equal(act.Continuous, again.Continuous) || !slices.Equal(act.Discrete, again.Discrete) {
-					t.Fatal("a script returns two actions for one state")
-				}
-				for i, x := range act.Continuous {
-					if !isFinite(x) || abs(x) > e.spec.Act.High[i%2] {
-						t.Fatalf("a script returns %g, want at most %g", x, e.spec.Act.High[i%2])
-					}
-				}
-				e.Step(act, out)
-				checkFinite(t, out)
-				for c := range done {
-					done[c] = out.Terminated[c] | out.Truncated[c]
-				}
-				e.Reset(done, out)
-				e.Scene(0)
-			}
-		})
-	}
-}
-
 // twins builds a task twice, the second time with further settings. Both get the same random actions and reset when
 // an episode of the first ends; show is called after every step.
 func twins(t *testing.T, base, more string, steps int, show func(a, b *env, x, y *envs.Step)) {
 	t.Helper()
 	first, second := map[string]any{}, map[string]any{}
 	for _, text := range []string{base, more} {
-		if err := json.Unmarshal([]byte(text), &second); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, json.Unmarshal([]byte(text), &second))
 		second["copies"], second["reward"] = 16, envs.Dense
 		if len(first) == 0 {
 			maps.Copy(first, second)

@@ -108,13 +108,6 @@ type navigation struct {
 	order []Spawn
 }
 
-var (
-	_ Task       = (*navigation)(nil)
-	_ Progresser = (*navigation)(nil)
-	_ Scripter   = (*navigation)(nil)
-	_ Painter    = (*navigation)(nil)
-)
-
 // Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	navigationGoalRadius = 0.05

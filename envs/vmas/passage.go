@@ -48,13 +48,6 @@ func (p Passage) Build(seed uint64, workers int) (envs.Env, error) {
 // passage implements Task.
 type passage struct{ Passage }
 
-var (
-	_ Task       = (*passage)(nil)
-	_ Progresser = (*passage)(nil)
-	_ Scripter   = (*passage)(nil)
-	_ Painter    = (*passage)(nil)
-)
-
 // Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	passageAgents      = 5

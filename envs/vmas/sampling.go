@@ -132,13 +132,6 @@ func newSampling(s Sampling) *sampling {
 	return t
 }
 
-var (
-	_ Task       = (*sampling)(nil)
-	_ Progresser = (*sampling)(nil)
-	_ Scripter   = (*sampling)(nil)
-	_ Painter    = (*sampling)(nil)
-)
-
 // samplingRays is the number of rays of an agent's lidar.
 // Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const samplingRays = 12

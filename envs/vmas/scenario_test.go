@@ -122,9 +122,7 @@ func withKwargs(t *testing.T, scenario string, kwargs json.RawMessage) map[strin
 	t.Helper()
 	overlay := map[string]any{}
 	if len(kwargs) > 0 {
-		if err := json.Unmarshal(kwargs, &overlay); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, json.Unmarshal(kwargs, &overlay))
 	}
 	overlay["kind"] = "vmas/" + scenario
 	return overlay
@@ -133,19 +131,10 @@ func withKwargs(t *testing.T, scenario string, kwargs json.RawMessage) map[strin
 // buildOverlay builds a task from JSON settings over its defaults.
 func buildOverlay(t *testing.T, overlay map[string]any, seed uint64, workers int) *env {
 	t.Helper()
-	raw, err := json.Marshal(overlay)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := envtest.Must(json.Marshal(overlay))
 	var cfg envs.Config
-	if err := conf.Unmarshal(raw, &cfg); err != nil {
-		t.Fatal(err)
-	}
-	built, err := cfg.Build(seed, workers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return built.(*env)
+	envtest.NoError(t, conf.Unmarshal(raw, &cfg))
+	return envtest.Must(cfg.Build(seed, workers)).(*env)
 }
 
 // checkWorld compares the task's WorldSpec with the recorded one.

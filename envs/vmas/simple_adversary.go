@@ -69,12 +69,6 @@ func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {
 // number: the index of the goal landmark.
 type simpleAdversary struct{ SimpleAdversary }
 
-var (
-	_ Task     = (*simpleAdversary)(nil)
-	_ Scripter = (*simpleAdversary)(nil)
-	_ Painter  = (*simpleAdversary)(nil)
-)
-
 // Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	adversaryRadius         = 0.15 // of all agents

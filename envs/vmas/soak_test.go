@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -20,10 +21,7 @@ func TestRandomPlayStaysSound(t *testing.T) {
 	const numEnvs = 100
 	for _, name := range envs.Names() {
 		t.Run(strings.TrimPrefix(name, "vmas/"), func(t *testing.T) {
-			cfg, err := envs.Default(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cfg := envtest.Must(envs.Default(name))
 			e := buildNumEnvs(t, cfg, numEnvs)
 			out, act, done := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), make([]uint8, numEnvs)
 			r, before, crossings := rng.New(3, "soak"), make([]Vec, len(e.world.pos)), 0

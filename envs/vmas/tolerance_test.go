@@ -3,11 +3,12 @@
 package vmas
 
 import (
-	"cermic/envs/envtest"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest"
 )
 
 // tolerance is an entry of tolerance.json: the error of the original in float64 against the float32 recording.

@@ -70,12 +70,6 @@ type transport struct {
 	order []Spawn
 }
 
-var (
-	_ Task       = (*transport)(nil)
-	_ Progresser = (*transport)(nil)
-	_ Scripter   = (*transport)(nil)
-)
-
 // Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	transportGoalRadius  = 0.15

@@ -55,13 +55,6 @@ func (w Wheel) Build(seed uint64, workers int) (envs.Env, error) {
 // wheel implements Task.
 type wheel struct{ Wheel }
 
-var (
-	_ Task       = (*wheel)(nil)
-	_ Progresser = (*wheel)(nil)
-	_ Scripter   = (*wheel)(nil)
-	_ Painter    = (*wheel)(nil)
-)
-
 // Body numbers; agents follow.
 const (
 	wheelLine = iota

@@ -22,7 +22,7 @@ func TestCombinationsTrainOnTheBudgetsSchedule(t *testing.T) {
 		}{
 			{"mappo", "explore=epsilon", "mappo-eps"}, {"mappo", "explore.kind=epsilon", "mappo-eps"}, {"mappo", "explore=cermic", "mappo-cermic"},
 			{"qmix", "explore=cermic", "qmix-cermic"}, {"qmix", "explore=ices", "qplex-ices"}, {"qmix", "explore=db", "mappo-db"},
-			{"mappo", "learner=q", "qmix"}, {"qmix", "learner=mappo", "mappo"}, {"qmix-spectra-native", "learner=mappo", "mappo"},
+			{"mappo", "learner=q", "qmix"}, {"qmix", "learner=mappo", "mappo"},
 		} {
 			e := configure(t, Request{Task: "navigation", Method: c.method, Budget: b.Budget.Name, Set: []string{c.set}})
 			want := configure(t, Request{Task: "navigation", Method: c.like, Budget: b.Budget.Name})

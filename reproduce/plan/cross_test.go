@@ -75,10 +75,6 @@ func withCore(t *testing.T, e *experiment.Config, core string) {
 	if err := conf.Set(e, key, core); err != nil {
 		t.Fatal(err)
 	}
-	if q, ok := e.Learner.(learn.Q); ok && core == "mlp" {
-		q.Lambda = 0 // mixes the targets of a chunk, which only recurrent policies have
-		e.Learner = q
-	}
 }
 
 // playgrounds are a continuous task, which value learners get with finitely many actions, a discrete one with masks and

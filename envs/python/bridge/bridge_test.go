@@ -5,7 +5,6 @@ package bridge
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,9 +14,8 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 )
-
-var regen = flag.Bool("regen", false, "rewrite ../tests/known.json")
 
 // The rollout behind tests/known.json, whose sums the Python tests compare with environments built without the
 // bridge.
@@ -90,30 +88,19 @@ func add(sums map[string]float64, s *envs.Step, pixels []uint8) {
 func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 	found := known{}
 	for _, name := range envs.Names() {
-		cfg, err := envs.Default(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := envtest.Must(envs.Default(name))
 		common := cfg.Shared()
 		common.NumEnvs = knownEnvs
-		direct, err := cfg.WithShared(common).Build(knownSeed, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		direct := envtest.Must(cfg.WithShared(common).Build(knownSeed, 1))
 		s := direct.Spec()
-		bridged, err := Make(name, []byte("{}"), knownEnvs, 0, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bridged := envtest.Must(Make(name, []byte("{}"), knownEnvs, 0, 2))
 		want, act := envs.NewStep(s), envs.NewActions(s)
 		got, pixels := newStep(s)
 		painted := make([]uint8, len(pixels))
 		found[name] = map[string]float64{}
 		seed := uint64(knownSeed)
 		direct.Reset(nil, want)
-		if err := bridged.Reset(got, pixels, nil, &seed); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, bridged.Reset(got, pixels, nil, &seed))
 		for step := range knownSteps + 1 {
 			if s.CellLen() > 0 {
 				s.RGB(painted, want.Cells)
@@ -128,9 +115,7 @@ func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 				mask[c] = want.Terminated[c] | want.Truncated[c]
 			}
 			direct.Reset(mask, want)
-			if err := bridged.Reset(got, pixels, mask, nil); err != nil {
-				t.Fatal(err)
-			}
+			envtest.NoError(t, bridged.Reset(got, pixels, mask, nil))
 			recipe(s, step, want.Mask, act)
 			direct.Step(act, want)
 			if err := bridged.Step(got, pixels, act.Discrete, act.Continuous); err != nil {
@@ -139,23 +124,13 @@ func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 		}
 	}
 	file := filepath.Join("..", "tests", "known.json")
-	if *regen {
-		text, err := json.MarshalIndent(found, "", "\t")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, append(text, '\n'), 0o666); err != nil {
-			t.Fatal(err)
-		}
+	if *envtest.Regen {
+		text := envtest.Must(json.MarshalIndent(found, "", "\t"))
+		envtest.NoError(t, os.WriteFile(file, append(text, '\n'), 0o666))
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := envtest.Must(os.ReadFile(file))
 	var stored known
-	if err := json.Unmarshal(text, &stored); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, json.Unmarshal(text, &stored))
 	for name, sums := range stored {
 		for buffer, y := range sums {
 			// Rounding differs between processors; five digits remain after ten steps of physics.
@@ -194,14 +169,8 @@ func TestMistakesAreAnsweredWithOneSentence(t *testing.T) {
 }
 
 func TestProtocolIsKept(t *testing.T) {
-	env, err := Make("explore/climbing", []byte("{}"), 2, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, err := env.Spec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := envtest.Must(Make("explore/climbing", []byte("{}"), 2, 0, 0))
+	spec := envtest.Must(env.Spec())
 	out, _ := newStep(spec)
 	seed := uint64(1)
 	for _, c := range []struct {
@@ -232,18 +201,10 @@ func TestProtocolIsKept(t *testing.T) {
 
 // Cells are memory that another thread of the caller may corrupt.
 func TestCellWithoutPictureIsAnError(t *testing.T) {
-	env, err := Make("meltingpot/clean_up", []byte("{}"), 9, 0, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, err := env.Spec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := envtest.Must(Make("meltingpot/clean_up", []byte("{}"), 9, 0, 3))
+	spec := envtest.Must(env.Spec())
 	out, pixels := newStep(spec)
-	if err := env.painter.paint(spec, pixels, out.Cells, nil); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, env.painter.paint(spec, pixels, out.Cells, nil))
 	out.Cells[len(out.Cells)-1] = math.MaxUint16
 	if err := env.painter.paint(spec, pixels, out.Cells, nil); err == nil {
 		t.Error("a cell with an unknown number is rendered")
@@ -256,14 +217,8 @@ func TestCellWithoutPictureIsAnError(t *testing.T) {
 // Concurrent calls to one environment wait for each other; a call after Close is an error and not a crash.
 func TestEnvironmentIsSafeForManyThreads(t *testing.T) {
 	for range 3 {
-		env, err := Make("vmas/balance", []byte("{}"), 8, 0, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		spec, err := env.Spec()
-		if err != nil {
-			t.Fatal(err)
-		}
+		env := envtest.Must(Make("vmas/balance", []byte("{}"), 8, 0, 2))
+		spec := envtest.Must(env.Spec())
 		var all sync.WaitGroup
 		for i := range 4 {
 			all.Go(func() {
@@ -306,21 +261,12 @@ func FuzzMake(f *testing.F) {
 			}
 			return
 		}
-		spec, err := env.Spec()
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := envtest.Must(env.Spec())
 		out, pixels := newStep(spec)
-		if err := env.Reset(out, pixels, nil, nil); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, env.Reset(out, pixels, nil, nil))
 		act := envs.NewActions(spec)
 		recipe(spec, 0, out.Mask, act)
-		if err := env.Step(out, pixels, act.Discrete, act.Continuous); err != nil {
-			t.Fatal(err)
-		}
-		if err := env.Close(); err != nil {
-			t.Fatal(err)
-		}
+		envtest.NoError(t, env.Step(out, pixels, act.Discrete, act.Continuous))
+		envtest.NoError(t, env.Close())
 	})
 }

@@ -13,15 +13,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest"
 )
 
 // pack packs the package of this repository with a stand-in for the library.
 func pack(t *testing.T) (name string, packed []byte) {
 	t.Helper()
 	lib := filepath.Join(t.TempDir(), "libcermic_envs.so")
-	if err := os.WriteFile(lib, []byte("a library"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	envtest.NoError(t, os.WriteFile(lib, []byte("a library"), 0o777))
 	name, packed, err := Pack(filepath.Join("..", "cermic_envs"), lib, filepath.Join("..", "..", "..", "LICENSE"),
 		"linux_x86_64")
 	if err != nil {
@@ -36,20 +36,11 @@ func TestWheelRecordsAllItHolds(t *testing.T) {
 	if want := "cermic_envs-0.1.0-py3-none-linux_x86_64.whl"; name != want {
 		t.Errorf("the wheel is called %s, want %s", name, want)
 	}
-	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := envtest.Must(zip.NewReader(bytes.NewReader(packed), int64(len(packed))))
 	texts, record := map[string]string{}, ""
 	for _, f := range z.File {
-		in, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := envtest.Must(f.Open())
+		text := envtest.Must(io.ReadAll(in))
 		if strings.HasSuffix(f.Name, "/RECORD") {
 			record = string(text)
 			continue
@@ -87,10 +78,7 @@ func TestEqualFilesMakeEqualWheels(t *testing.T) {
 
 // The package looks for the library under the name with which it is built.
 func TestLibraryHasTheNameThatPythonLooksFor(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "cermic_envs", "_library.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := envtest.Must(os.ReadFile(filepath.Join("..", "cermic_envs", "_library.py")))
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		name, _, err := Library(system, "amd64")
 		if err != nil || !strings.Contains(string(text), `"`+name+`"`) {

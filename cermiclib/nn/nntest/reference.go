@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package nntest computes layers and optimisers in float64, in plain loops. Tests compare graphs with it.
+package nntest
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/stat"
+)
+
+// Read copies variables; their names are the paths without prefix.
+func Read(variables []*model.Variable, prefix string) map[string][]float64 {
+	params := map[string][]float64{}
+	for _, v := range variables {
+		flat, err := tensors.CopyFlatData[float32](v.MustValue())
+		if err != nil {
+			panic(err)
+		}
+		params[strings.TrimPrefix(v.Path(), prefix)] = Wide(flat)
+	}
+	return params
+}
+
+// Wide converts v to float64.
+func Wide(v []float32) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = float64(x)
+	}
+	return out
+}
+
+// Linear returns W·x + b of the layer name. W is stored [out,in] if rows, as by nn.MLP, else [in,out], as by nn.Linear.
+func Linear(params map[string][]float64, name string, x []float64, rows bool) []float64 {
+	w, y := params[name+"/weights"], slices.Clone(params[name+"/bias"])
+	row, column := 1, len(y)
+	if rows {
+		row, column = len(x), 1
+	}
+	for o := range y {
+		for i, v := range x {
+			y[o] += w[o*row+i*column] * v
+		}
+	}
+	return y
+}
+
+// Apply replaces each number of x by f of it and returns x.
+func Apply(x []float64, f func(float64) float64) []float64 {
+	for i, v := range x {
+		x[i] = f(v)
+	}
+	return x
+}
+
+// ReLU is max(x, 0).
+func ReLU(x float64) float64 { return max(x, 0) }
+
+// Leaky is the leaky ReLU with slope 0.2.
+func Leaky(x float64) float64 { return max(x, 0.2*x) }
+
+// Sigmoid is the logistic function.
+func Sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// Normalize shifts and scales x to mean 0 and variance 1, as nn.Normalize does, and returns it.
+func Normalize(x []float64) []float64 {
+	mean, variance := stat.PopMeanVariance(x, nil)
+	return Apply(x, func(v float64) float64 { return (v - mean) / math.Sqrt(variance+1e-5) })
+}
+
+// Adam is an optimiser whose gradients, by central differences, are clipped by their global norm.
+type Adam struct {
+	LR, Eps, Clip float64
+
+	m, v  map[string][]float64
+	steps float64
+}
+
+// Step moves the named parameters, which loss reads from params, and returns the norm of the gradient.
+func (a *Adam) Step(params map[string][]float64, names []string, loss func() float64) (norm float64) {
+	if a.m == nil {
+		a.m, a.v = map[string][]float64{}, map[string][]float64{}
+	}
+	grads := map[string][]float64{}
+	for _, name := range names {
+		old := params[name]
+		grads[name] = fd.Gradient(nil, func(x []float64) float64 {
+			params[name] = x
+			return loss()
+		}, slices.Clone(old), &fd.Settings{Formula: fd.Central})
+		params[name] = old
+		for _, g := range grads[name] {
+			norm += g * g
+		}
+	}
+	norm = math.Sqrt(norm)
+	scale := min(1, a.Clip/(norm+1e-6))
+	a.steps++
+	for _, name := range names {
+		if a.m[name] == nil {
+			a.m[name], a.v[name] = make([]float64, len(grads[name])), make([]float64, len(grads[name]))
+		}
+		for i, g := range grads[name] {
+			g *= scale
+			a.m[name][i] = 0.9*a.m[name][i] + 0.1*g
+			a.v[name][i] = 0.999*a.v[name][i] + 0.001*g*g
+			mean, spread := a.m[name][i]/(1-math.Pow(0.9, a.steps)), a.v[name][i]/(1-math.Pow(0.999, a.steps))
+			params[name][i] -= a.LR * mean / (math.Sqrt(spread) + a.Eps)
+		}
+	}
+	return norm
+}
+
+// FirstSteps visits about sample weights of each variable below scope, with their gradients g by differences of loss
+// and their values after one step of Adam.
+func FirstSteps(params map[string][]float64, scope string, sample int, lr, eps float64, loss func() float64,
+	visit func(name string, i int, want, g float64)) {
+	for name, p := range params {
+		if !strings.HasPrefix(name, scope+"/") || strings.Contains(name, "/adam/") {
+			continue
+		}
+		for i := 0; i < len(p); i += max(1, len(p)/sample) {
+			const h = 1e-5
+			old := p[i]
+			p[i] = old + h
+			up := loss()
+			p[i] = old - h
+			g := (up - loss()) / (2 * h)
+			p[i] = old
+			visit(name, i, old-lr*g/(math.Abs(g)+eps), g)
+		}
+	}
+}
