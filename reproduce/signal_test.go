@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"cermic/internal/must"
 )
 
 // stopTime is the longest time from a signal to the end of the program.
@@ -101,14 +103,10 @@ func TestTheSecondProcessWaitsForTheFirst(t *testing.T) {
 		t.Fatal(first.output())
 	}
 	// The first process must not be done before the second has started.
-	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Process.Signal(syscall.SIGSTOP))
 	second := start(t, args...)
 	waits := second.until("waiting for run")
-	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Process.Signal(syscall.SIGCONT))
 	if !waits {
 		second.end()
 		t.Fatalf("the second process does not wait:\n%s", second.output())

@@ -19,6 +19,7 @@ import (
 	"cermic/envs"
 	"cermic/envs/conf"
 	"cermic/envs/smac"
+	"cermic/internal/must"
 )
 
 // battle is e with a task whose agents die and may not do everything: it refuses forbidden actions.
@@ -46,9 +47,7 @@ func fighter(t *testing.T, l learn.Config, p policy.Config, m explore.Config) Co
 	for _, assignment := range little {
 		key, value, _ := strings.Cut(assignment, "=")
 		if slices.ContainsFunc(conf.Keys(e), func(k conf.KeyDoc) bool { return k.Key == key }) {
-			if err := conf.Set(&e, key, value); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, conf.Set(&e, key, value))
 		}
 	}
 	return e
@@ -90,10 +89,7 @@ func TestEveryMethodPlaysBattlesWithinItsMasks(t *testing.T) {
 			if slow[name] {
 				e.Budget.Frames, e.Budget.EvalEvery = 200, 200
 			}
-			r, err := Run(t.Context(), e, open(t), func(ev results.Event) { metric = ev.Metric })
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(Run(t.Context(), e, open(t), func(ev results.Event) { metric = ev.Metric }))(t)
 			last := r.Evals[len(r.Evals)-1]
 			if len(last.Scores) != e.Budget.EvalEpisodes || slices.Max(last.Lengths) >= 200 || metric != "win rate" {
 				t.Errorf("%d episodes of lengths %v, scored by %q", len(last.Scores), last.Lengths, metric)
@@ -128,18 +124,10 @@ func moved(x, y map[string]string) []string {
 // trained are the weights after one iteration on experience that change has altered, and before.
 func trained(t *testing.T, e Config, change func(*trainer)) (before, after map[string]string, r *trainer) {
 	t.Helper()
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err = newTrainer(e, backend, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must.Get(nn.OpenConfig(nn.Sequential))(t)
+	r = must.Get(newTrainer(e, backend, ""))(t)
 	t.Cleanup(r.close)
-	if _, err := r.collect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.collect(t.Context()))(t)
 	change(r)
 	before = r.weights("")
 	for _, stage := range []func() error{
@@ -147,9 +135,7 @@ func trained(t *testing.T, e Config, change func(*trainer)) (before, after map[s
 		func() error { _, err := r.groups[0].learner.Update(t.Context(), r.groups[0].x); return err },
 		func() error { _, err := r.groups[0].module.Update(t.Context(), r.groups[0].x); return err },
 	} {
-		if err := stage(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stage())
 	}
 	return before, r.weights(""), r
 }

@@ -15,6 +15,7 @@ import (
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/internal/must"
 )
 
 // cellTask shows what balance does not: cells instead of vectors, and actions that can be unavailable. The cells of an
@@ -157,10 +158,7 @@ func (e longEnv) Step(act *envs.Actions, out *envs.Step) {
 func TestEvaluationsCountTheBenchmarksHorizon(t *testing.T) {
 	e := cells()
 	e.Task = longTask{e.Task.(cellTask)}
-	got, err := trainerOf(t, e).evaluate(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(trainerOf(t, e).evaluate(t.Context(), nil))(t)
 	for i := range got.Scores {
 		if score, early, steps := got.Scores[i], got.Early[i], got.Lengths[i]; score != 4 || early != 3 || steps != cellSteps {
 			t.Errorf("episode %d scores %g, %g of it early, in %d steps; want 4, 3 and %d", i, score, early, steps, cellSteps)

@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/explore"
+	"cermic/internal/must"
 )
 
 // tinyLock is tiny on the combination lock, whose positions coverage counts.
@@ -49,10 +50,7 @@ func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := Visits(e, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := must.Get(Visits(e, st))(t)
 	if last == nil || !reflect.DeepEqual(stored, last) || stored.Frames != e.Budget.Frames || len(stored.Scene.Shapes) == 0 {
 		t.Errorf("stored are %+v, last told %+v", stored, last)
 	}

@@ -13,6 +13,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/envs/vmas"
+	"cermic/internal/must"
 )
 
 // spoil makes the environments of e show NaN or infinite numbers from the iteration after the first on: change says in
@@ -71,10 +72,7 @@ func TestNumbersThatAreNotFiniteStopTheRun(t *testing.T) {
 					t.Errorf("try %d: %v does not say %q", try, err, want)
 				}
 			}
-			id, err := e.ID()
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must.Get(e.ID())(t)
 			if r, err := st.Get(id); err != nil || r.Complete || r.Frames != c.frames {
 				t.Errorf("the store has %+v, %v", r, err)
 			}
@@ -83,12 +81,8 @@ func TestNumbersThatAreNotFiniteStopTheRun(t *testing.T) {
 			}
 			// Nothing of it was written: once the environment is well again, the run ends as if it had always been.
 			whole := open(t)
-			if err := RunAll(t.Context(), []Config{e}, whole, 1); err != nil {
-				t.Fatal(err)
-			}
-			if err := RunAll(t.Context(), []Config{e}, st, 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, RunAll(t.Context(), []Config{e}, whole, 1))
+			must.Do(t, RunAll(t.Context(), []Config{e}, st, 1))
 			sameRecord(t, record(t, whole, id), record(t, st, id))
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/rng"
+	"cermic/internal/must"
 )
 
 // TestALoadedPolicyPlaysAsItsEvaluationDid: on the environments of an evaluation it takes the same actions, whether it
@@ -42,19 +43,14 @@ func TestALoadedPolicyPlaysAsItsEvaluationDid(t *testing.T) {
 // playOnce plays the first episode of every environment and returns the scores.
 func playOnce(t *testing.T, p *Policy, seed uint64) []float64 {
 	t.Helper()
-	env, err := p.Env(seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.Env(seed))(t)
 	defer envs.Close(env)
 	s := env.Spec()
 	step, act := envs.NewStep(s), envs.NewActions(s)
 	scores, over := make([]float64, s.NumEnvs), make([]bool, s.NumEnvs)
 	env.Reset(nil, step)
 	for k := range s.Horizon {
-		if err := p.Act(step, act); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Act(step, act))
 		env.Step(act, step)
 		for c := range scores {
 			if !over[c] && k < s.EvalHorizon {
@@ -74,17 +70,11 @@ func TestAPolicyThatCannotBeLoadedOrPlayedIsASentence(t *testing.T) {
 	if _, err := Load(st, "0123abcd", 1); err == nil || !strings.Contains(err.Error(), "no run 0123abcd") {
 		t.Errorf("without a run: %v", err)
 	}
-	r, err := Run(t.Context(), e, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Run(t.Context(), e, st))(t)
 	if _, err := Load(st, r.ID, 0); err == nil || !strings.Contains(err.Error(), "want at least 1") {
 		t.Errorf("for no environment: %v", err)
 	}
-	p, err := Load(st, r.ID, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Load(st, r.ID, 2))(t)
 	defer p.Close()
 	other := *p.Spec()
 	other.NumEnvs = 3

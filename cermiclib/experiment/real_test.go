@@ -14,6 +14,7 @@ import (
 	"cermic/envs/smac"
 	"cermic/envs/smac/sc2"
 	"cermic/envs/smac/sc2/sc2test"
+	"cermic/internal/must"
 )
 
 // realGames starts n stand-ins for the game, on which units stand where they were created, and lets runs find them. It
@@ -23,10 +24,7 @@ func realGames(t *testing.T, n int) []*sc2test.Server {
 	var servers []*sc2test.Server
 	var addresses []string
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		server := &sc2test.Server{Game: sc2test.NewYard()}
 		go server.Serve(l) // returns when l is closed
 		t.Cleanup(func() { l.Close() })
@@ -122,9 +120,7 @@ func TestAStoppedRunGoesOnOnRealGames(t *testing.T) {
 func TestABattleThatIsAbortedIsNotFilmed(t *testing.T) {
 	realGames(t, 4)
 	st, e := open(t), onRealGames(tiny(1))
-	if _, err := Run(t.Context(), e, st); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Run(t.Context(), e, st))(t)
 	for _, server := range realGames(t, 2) {
 		server.Faults = map[int]sc2test.Fault{20: sc2test.Drop}
 	}

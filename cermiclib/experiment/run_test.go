@@ -18,6 +18,7 @@ import (
 	"cermic/cermiclib/results/safetensors"
 	"cermic/envs"
 	"cermic/envs/vmas"
+	"cermic/internal/must"
 )
 
 // tiny is an experiment of 4 iterations, in episodes of 50 steps, which no rollout batch ends with, that trains in
@@ -98,26 +99,17 @@ var kinds = map[string]func(uint64) Config{
 
 func open(t *testing.T) *results.Store {
 	t.Helper()
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(results.Open(t.TempDir()))(t)
 	return st
 }
 
 // record is a run's result: its record but for the host, as JSON.
 func record(t *testing.T, st *results.Store, id string) string {
 	t.Helper()
-	found, err := st.Get(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(st.Get(id))(t)
 	r := *found
 	r.Host = results.Host{}
-	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(r))(t)
 	return string(text)
 }
 
@@ -136,10 +128,7 @@ func TestInterruptedRunEndsAsAnUninterruptedOne(t *testing.T) {
 				t.Skip("kills at any moment are tested")
 			}
 			whole, parts := open(t), open(t)
-			want, err := Run(t.Context(), kind(4), whole)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(Run(t.Context(), kind(4), whole))(t)
 			trainInPieces(t, kind(4), parts)
 			sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
 			if !want.Complete || len(want.Evals) != 3 || len(want.Evals[0].Scores) != 7 {
@@ -183,10 +172,7 @@ func trainInPieces(t *testing.T, e Config, st *results.Store) {
 func TestWhenTheBonusIsComputedMatters(t *testing.T) {
 	losses := map[string]float64{}
 	for _, at := range []string{learn.IntAtCollect, learn.IntAtSample} {
-		r, err := Run(t.Context(), tinyCurious(at)(1), open(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(Run(t.Context(), tinyCurious(at)(1), open(t)))(t)
 		points := r.Scalars["q_loss"]
 		losses[at] = points[len(points)-1].Value
 	}
@@ -217,18 +203,9 @@ func TestAChangedTaskIsNotResumed(t *testing.T) {
 	}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	id, err := e.ID()
-	if err != nil {
-		t.Fatal(err)
-	}
-	saved, err := st.Checkpoint(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	backend, err := nn.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(e.ID())(t)
+	saved := must.Get(st.Checkpoint(id))(t)
+	backend := must.Get(nn.Open())(t)
 	for name, change := range map[string]func(e *Config, actions []uint8) []uint8{
 		"nothing": func(_ *Config, actions []uint8) []uint8 { return actions },
 		"physics": func(e *Config, actions []uint8) []uint8 {
@@ -247,10 +224,7 @@ func TestAChangedTaskIsNotResumed(t *testing.T) {
 				c.Tensors[i] = safetensors.New(x.Name, change(&changed, slices.Clone(x.Data)))
 			}
 		}
-		tr, err := newTrainer(changed, backend, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := must.Get(newTrainer(changed, backend, ""))(t)
 		if err := tr.replayActions(t.Context(), c); (err == nil) != (name == "nothing") {
 			t.Errorf("%s changed: %v", name, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/memory"
 	"cermic/envs/conf"
 	"cermic/envs/vmas"
+	"cermic/internal/must"
 )
 
 // remembering is small("mappo-cermic") with a small graph memory, in episodes of 30 steps.
@@ -29,13 +30,8 @@ func remembering() Config {
 
 func TestInsideShowsTheEpisodeThatIsPlayedAndTheMemoryAtEveryStep(t *testing.T) {
 	e, st := remembering(), open(t)
-	if _, err := Run(t.Context(), e, st); err != nil {
-		t.Fatal(err)
-	}
-	in, err := Trace(t.Context(), e, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Run(t.Context(), e, st))(t)
+	in := must.Get(Trace(t.Context(), e, st))(t)
 	scenes, eval, err := Episode(t.Context(), e, st)
 	if err != nil {
 		t.Fatal(err)
@@ -86,9 +82,7 @@ func TestInsideNeedsARunWithCuriosityAndWeights(t *testing.T) {
 	if _, err := Trace(t.Context(), remembering(), st); err == nil || !strings.Contains(err.Error(), "train it first") {
 		t.Errorf("an untrained run: %v", err)
 	}
-	if _, err := Run(t.Context(), tiny(1), st); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Run(t.Context(), tiny(1), st))(t)
 	if _, err := Trace(t.Context(), tiny(1), st); err == nil || !strings.Contains(err.Error(), "choose a run with CERMIC") {
 		t.Errorf("a run without a module: %v", err)
 	}
@@ -101,18 +95,10 @@ func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
 	curious, plain, st := remembering(), small("mappo"), open(t)
 	plain.Budget = curious.Budget
 	for _, e := range []Config{curious, plain} {
-		if _, err := Run(t.Context(), e, st); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(Run(t.Context(), e, st))(t)
 	}
-	own, err := Trace(t.Context(), curious, st)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := TraceOf(t.Context(), plain, curious, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(Trace(t.Context(), curious, st))(t)
+	other := must.Get(TraceOf(t.Context(), plain, curious, st))(t)
 	if other.Method != plain.Label() || len(other.Embed) != other.Steps*other.Agents {
 		t.Errorf("%s has %d embeddings of %d steps", other.Method, len(other.Embed), other.Steps)
 	}
@@ -120,12 +106,8 @@ func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
 		t.Error("both episodes begin alike, but are not embedded alike")
 	}
 	elsewhere := plain
-	if err := conf.Set(&elsewhere, "task.n_agents", "3"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), elsewhere, st); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conf.Set(&elsewhere, "task.n_agents", "3"))
+	must.Get(Run(t.Context(), elsewhere, st))(t)
 	if _, err := TraceOf(t.Context(), elsewhere, curious, st); err == nil || !strings.Contains(err.Error(), "choose runs on one task") {
 		t.Errorf("an episode of fewer agents: %v", err)
 	}
@@ -141,14 +123,8 @@ func TestInsideRatesBesideWhatTrainingHasCounted(t *testing.T) {
 		f.Reservoir = 64
 		c.Form, c.Others, c.Alpha = f, 0, alpha
 		e.Explore = c
-		record, err := Run(t.Context(), e, st)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in, err := Trace(t.Context(), e, st)
-		if err != nil {
-			t.Fatal(err)
-		}
+		record := must.Get(Run(t.Context(), e, st))(t)
+		in := must.Get(Trace(t.Context(), e, st))(t)
 		if decodes := len(in.Predicted) > 0; decodes != (alpha > 0) { // L_explore trains the decoder
 			t.Errorf("α = %g: %d predictions", alpha, len(in.Predicted))
 		}

@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"cermic/internal/must"
 )
 
 func TestAClaimWaitsForTheOwnerAndThenFindsItsResult(t *testing.T) {
@@ -36,9 +38,7 @@ func TestAClaimWaitsForTheOwnerAndThenFindsItsResult(t *testing.T) {
 	if note := <-waiting; !strings.Contains(note, "waiting for run "+testID+", which "+me) {
 		t.Errorf("the note is %q", note)
 	}
-	if err := errors.Join(train(owner, func() {}), owner.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(train(owner, func() {}), owner.Close()))
 	r := <-claimed
 	if !r.Complete() || !reflect.DeepEqual(r.Record(), owner.Record()) || r.Close() != nil || len(waiting) > 0 {
 		t.Errorf("after waiting the run is %+v", r.Record())
@@ -63,9 +63,7 @@ func TestALockFileAloneHoldsNothing(t *testing.T) {
 	for _, content := range []string{"", self(), "\x00damaged"} {
 		s := openTest(t, t.TempDir())
 		path := filepath.Join(s.Dir(), testID, lockFile)
-		if err := CreateFile(path, []byte(content)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, CreateFile(path, []byte(content)))
 		if who := s.Owner(testID); who != "" {
 			t.Errorf("%q: the owner is %q", content, who)
 		}
@@ -79,12 +77,8 @@ func TestALockFileAloneHoldsNothing(t *testing.T) {
 func TestTheOwnerOfADeletedRunWritesNoMore(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	first := claimTest(t, s)
-	if err := first.AppendScalars(1, map[string]float64{"loss": 1}); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(first.dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.AppendScalars(1, map[string]float64{"loss": 1}))
+	must.Do(t, os.RemoveAll(first.dir))
 	second := claimTest(t, s)
 	defer second.Close()
 	before := resultOf(t, s.Dir())

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"cermic/internal/must"
 )
 
 // zipped is text as gzip packs it.
@@ -117,10 +119,7 @@ func TestPackedScalarsAreReadFromPointsAndColumns(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(r.Scalars, want) {
 			t.Fatalf("%s is read as %v, %v", scalars, r, err)
 		}
-		data, err := Pack(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(Pack(r))(t)
 		if again, err := Unpack(data); err != nil || !reflect.DeepEqual(again.Scalars, want) {
 			t.Errorf("packed again they are %v, %v, want %v", again, err, want)
 		}
@@ -133,10 +132,7 @@ func TestPackedScalarsAreReadFromPointsAndColumns(t *testing.T) {
 // packedOf is a packed record of a task and a method, whatever their names.
 func packedOf(t *testing.T, task, method string) []byte {
 	t.Helper()
-	data, err := Pack(&Record{ID: "0a", Task: task, Method: method, Complete: true, Experiment: []byte("{}")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(Pack(&Record{ID: "0a", Task: task, Method: method, Complete: true, Experiment: []byte("{}")}))(t)
 	return data
 }
 

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"cermic/internal/must"
 )
 
 // The groups and configs below have one of everything that a config may hold.
@@ -73,14 +75,8 @@ func init() {
 
 func example(t testing.TB) experiment {
 	t.Helper()
-	task, err := New[TaskConfig]("test/balance")
-	if err != nil {
-		t.Fatal(err)
-	}
-	explore, err := New[ModuleConfig]("bonus")
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(New[TaskConfig]("test/balance"))(t)
+	explore := must.Get(New[ModuleConfig]("bonus"))(t)
 	return experiment{Task: task, Explore: explore, Budget: plain{0.5}, Seed: 1}
 }
 
@@ -160,10 +156,7 @@ func TestMarshalRefusesWhatJSONCannotHold(t *testing.T) {
 
 func TestUnmarshalOverlays(t *testing.T) {
 	e := example(t)
-	err := Unmarshal([]byte(`{"task":{"n_agents":8,"copies":60},"explore":{"hidden":[32],"memory":{"kind":"bonus","alpha":2}}}`), &e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Unmarshal([]byte(`{"task":{"n_agents":8,"copies":60},"explore":{"hidden":[32],"memory":{"kind":"bonus","alpha":2}}}`), &e))
 	if task := e.Task.(balance); task.Agents != 8 || task.Mass != 5 || task.Reward != "sparse" {
 		t.Errorf("task is %+v", task)
 	}
@@ -338,20 +331,14 @@ func TestANameOfAllOtherLettersIsNotNear(t *testing.T) {
 // Values of a config's JSON are those that Keys lists, and a file that fits no config has its values, too.
 func TestValuesAreThoseOfKeys(t *testing.T) {
 	e := example(t)
-	data, err := Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Values(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(Marshal(e))(t)
+	got := must.Get(Values(data))(t)
 	for _, k := range Keys(e) {
 		if got[k.Key] != k.Value {
 			t.Errorf("%s is %q, want %q", k.Key, got[k.Key], k.Value)
 		}
 	}
-	got, err = Values([]byte(`{"explore":{"kind":"gone","old":[1, 2]}}`))
+	got, err := Values([]byte(`{"explore":{"kind":"gone","old":[1, 2]}}`))
 	if err != nil || len(got) != 2 || got["explore"] != "gone" || got["explore.old"] != "[1,2]" {
 		t.Errorf("a file of no config: %q, %v", got, err)
 	}

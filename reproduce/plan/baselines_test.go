@@ -17,6 +17,7 @@ import (
 	"cermic/envs/conf"
 	"cermic/envs/scripted"
 	"cermic/envs/vmas"
+	"cermic/internal/must"
 )
 
 // The script succeeds in every episode of Navigation; partial rewards add up to the whole one, and the score ignores
@@ -26,14 +27,8 @@ func TestMilestonesChangeTheSparseReturnOnly(t *testing.T) {
 	for _, policy := range []scripted.Policy{scripted.Random, scripted.Script} {
 		var whole *scripted.Episodes
 		for _, milestones := range []string{"milestones=1", "milestones=3"} {
-			cfg, err := Variant("vmas/navigation", milestones)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := scripted.Rollout(cfg, policy, 5, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cfg := must.Get(Variant("vmas/navigation", milestones))(t)
+			p := must.Get(scripted.Rollout(cfg, policy, 5, 1))(t)
 			if whole == nil {
 				whole = p
 			}
@@ -135,10 +130,7 @@ func TestAnchorsAreMeansOfManyEpisodes(t *testing.T) {
 	if err != nil || episodes != 1000 {
 		t.Fatalf("%d episodes, %v", episodes, err)
 	}
-	other, err := scripted.Rollout(vmas.DefaultNavigation(), scripted.Random, episodes, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(scripted.Rollout(vmas.DefaultNavigation(), scripted.Random, episodes, 7))(t)
 	if centre, spread := stat.MeanStdDev(other.Dense, nil); math.Abs(random-centre) > 4*spread*math.Sqrt(2/float64(episodes)) {
 		t.Errorf("%.4g, other episodes %.4g ± %.3g", random, centre, spread)
 	}
@@ -155,10 +147,7 @@ func TestJointPoliciesShowWhatTheGameIsAbout(t *testing.T) {
 		"meltingpot/clean_up": {scripted.Random, scripted.Script, "7 eat", "7 clean"},
 		"vmas/balance":        {scripted.Random, scripted.Script},
 	} {
-		played, err := Baselines(task, 3, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		played := must.Get(Baselines(task, 3, 1))(t)
 		var names []scripted.Policy
 		earned := map[scripted.Policy]float64{}
 		for _, p := range played {
@@ -176,10 +165,7 @@ func TestJointPoliciesShowWhatTheGameIsAbout(t *testing.T) {
 
 func TestPoliciesAreThoseThatCanAct(t *testing.T) {
 	for _, task := range Tasks() {
-		cfg, err := envs.Default(task.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := must.Get(envs.Default(task.ID))(t)
 		policies, err := scripted.Policies(cfg)
 		if err != nil || policies[0] != scripted.Random {
 			t.Fatalf("%s: %v, %v", task.ID, policies, err)

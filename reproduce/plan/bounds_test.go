@@ -11,6 +11,7 @@ import (
 
 	"cermic/cermiclib/experiment"
 	"cermic/envs/conf"
+	"cermic/internal/must"
 )
 
 // eachSetting calls look for the settings of every part that an experiment can be made of, each kind once.
@@ -26,9 +27,7 @@ func eachSetting(t *testing.T, e experiment.Config, seen map[string]bool, look f
 			}
 			seen[k.Key+kind] = true
 			other := e
-			if err := conf.Set(&other, k.Key, kind); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, conf.Set(&other, k.Key, kind))
 			eachSetting(t, other, seen, look)
 		}
 	}
@@ -53,10 +52,7 @@ func outside(b *conf.Bounds) []string {
 
 // Every whole number has bounds. Numbers with bounds are within them by default, and refused outside.
 func TestNumbersKeepToTheirBounds(t *testing.T) {
-	e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1}))(t)
 	met := map[string]bool{}
 	eachSetting(t, e, map[string]bool{}, func(e experiment.Config, k conf.KeyDoc) {
 		id := e.Task.Kind() + " " + k.Key
@@ -95,10 +91,7 @@ func TestNumbersKeepToTheirBounds(t *testing.T) {
 // A task refuses by itself what lies outside the bounds of its settings: environments are made without experiments,
 // too.
 func TestTasksKeepToTheirOwnBounds(t *testing.T) {
-	e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1}))(t)
 	eachSetting(t, e, map[string]bool{}, func(e experiment.Config, k conf.KeyDoc) {
 		if k.Bounds == nil || !strings.HasPrefix(k.Key, "task.") {
 			return
@@ -119,10 +112,7 @@ func TestTasksKeepToTheirOwnBounds(t *testing.T) {
 func TestEveryTextHasAForm(t *testing.T) {
 	met := map[string]bool{}
 	for _, task := range []string{"balance", "protoss_5_vs_5", "zerg_5_vs_5"} {
-		e, err := New(Request{Task: task, Method: "mappo-cermic", Budget: "smoke", Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(New(Request{Task: task, Method: "mappo-cermic", Budget: "smoke", Seed: 1}))(t)
 		for _, k := range conf.Keys(e) {
 			if k.Type != "text" || k.Key == "budget.name" { // which -budget says
 				continue

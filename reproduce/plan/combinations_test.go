@@ -11,6 +11,7 @@ import (
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/explore"
 	"cermic/envs/conf"
+	"cermic/internal/must"
 )
 
 // TestCombinationsTrainOnTheBudgetsSchedule: a part that a setting chooses has the schedule that a named method of that
@@ -110,10 +111,7 @@ func TestLabelsAreRequests(t *testing.T) {
 		{"mappo-cermic-literal", "explore.alpha=1", "mappo-cermic-literal explore.alpha=1"},
 	} {
 		e := configure(t, Request{Task: "balance", Method: c.method, Budget: "short", Set: strings.Fields(c.set)})
-		id, err := e.ID()
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(e.ID())(t)
 		if e.Method != c.want {
 			t.Errorf("%s %s is called %q, want %q", c.method, c.set, e.Method, c.want)
 		}

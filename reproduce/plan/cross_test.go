@@ -25,6 +25,7 @@ import (
 	"cermic/envs"
 	"cermic/envs/conf"
 	"cermic/envs/vmas"
+	"cermic/internal/must"
 )
 
 func TestMain(m *testing.M) { libtest.Main(m) }
@@ -72,9 +73,7 @@ func withCore(t *testing.T, e *experiment.Config, core string) {
 	if _, ok := conf.Get(*e, "policy.core"); ok {
 		key = "policy.core" // a policy of its own, around either
 	}
-	if err := conf.Set(e, key, core); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conf.Set(e, key, core))
 	if q, ok := e.Learner.(learn.Q); ok && core == "mlp" {
 		q.Lambda = 0 // mixes the targets of a chunk, which only recurrent policies have
 		e.Learner = q
@@ -139,10 +138,7 @@ var records = map[string]*results.Record{}
 // trained is the record of e, which several tests need, trained once.
 func trained(t *testing.T, e experiment.Config) *results.Record {
 	t.Helper()
-	id, err := e.ID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(e.ID())(t)
 	if records[id] == nil {
 		records[id] = libtest.Train(t, e)
 	}
@@ -340,9 +336,7 @@ func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
 					e.Explore = c
 				}
 				if kind == (explore.ICES{}).Kind() { // compares finitely many actions
-					if err := conf.Set(&e, "task.discrete", string(vmas.Product9)); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, conf.Set(&e, "task.discrete", string(vmas.Product9)))
 				}
 				t.Run(name, func(t *testing.T) {
 					r, err := experiment.Run(t.Context(), e, libtest.Store(t))
@@ -379,9 +373,7 @@ func TestEveryMethodTrainsGroupsApart(t *testing.T) {
 					t.Skip("compiles for seconds")
 				}
 				e := combination(t, m.ID, "vmas/simple_adversary", "mlp")
-				if err := conf.Set(&e, "task.opponents", opponents); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, conf.Set(&e, "task.opponents", opponents))
 				r := libtest.Train(t, e)
 				checkTrained(t, r, 2)
 				for _, group := range []string{"adversary", "agent"} {

@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/internal/must"
 )
 
 // Where agents see more than before, a run of its own begins, also in the middle of training; with other lengths of
@@ -56,10 +57,7 @@ func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 		return e
 	}
 	turn := func(now, next experiment.Config) experiment.Config {
-		e, err := Turn(st, now, next)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(Turn(st, now, next))(t)
 		return e
 	}
 	now, next := ask(), ask("learner.lr=0.001")
@@ -85,9 +83,7 @@ func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 	if e := turn(now, ask("explore=cermic")); len(e.Forks) != 0 || e.Explore.Kind() != "cermic" {
 		t.Errorf("another explorer: %+v, want a run of its own", e.Forks)
 	}
-	if _, err := experiment.Run(t.Context(), now, st); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(experiment.Run(t.Context(), now, st))(t)
 	if e := turn(now, next); len(e.Forks) != 0 {
 		t.Errorf("after its end: %+v, want a run of its own", e.Forks)
 	}
@@ -99,10 +95,7 @@ func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 
 // A fork of parts that no method has is called after the method that it is nearest to, not after nothing.
 func TestAForkOfAnUnnamedCompositionSaysWhatItIsMadeOf(t *testing.T) {
-	e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1, Set: []string{"policy=spectra"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1, Set: []string{"policy=spectra"}}))(t)
 	fork, err := branch(e, 1000, []string{"task.milestones=3"})
 	want := "mappo policy=spectra task.milestones=3 (task.milestones=1 until 1k)"
 	if err != nil || fork.Label() != want || fork.Budget.Name != "smoke" {

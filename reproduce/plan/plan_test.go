@@ -18,6 +18,7 @@ import (
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/internal/must"
 	"cermic/reproduce/paper"
 )
 
@@ -36,10 +37,7 @@ func TestEveryTaskAndMethodMakesAValidExperimentAtEveryBudget(t *testing.T) {
 		for _, method := range cermiclib.Methods() {
 			for _, budget := range cermiclib.Presets {
 				e := configure(t, Request{Task: task.ID, Method: method.ID, Budget: budget.Budget.Name, Seed: 1})
-				here, err := budget.On(task.ID)
-				if err != nil {
-					t.Fatal(err)
-				}
+				here := must.Get(budget.On(task.ID))(t)
 				if e.Method != method.ID || e.Task.Kind() != task.ID || e.Budget != here.Budget {
 					t.Errorf("%s on %s at %s is called %q", method.ID, task.ID, budget.Budget.Name, e.Method)
 				}
@@ -162,10 +160,7 @@ func TestLabelsNameWhatDiffersHoweverItWasWritten(t *testing.T) {
 func TestValueLearnersGetFinitelyManyActions(t *testing.T) {
 	for _, task := range Tasks() {
 		e := configure(t, Request{Task: task.ID, Method: "qmix", Budget: "smoke"})
-		env, err := e.Task.Build(1, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env := must.Get(e.Task.Build(1, 1))(t)
 		if env.Spec().Act.Choices == 0 {
 			t.Errorf("%s has continuous actions", task.ID)
 		}
@@ -280,14 +275,9 @@ func TestMistakesAreOneSentenceWithNearNames(t *testing.T) {
 
 func TestAnExperimentReadsBackFromItsJSON(t *testing.T) {
 	e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"task.package_mass=4"}, Seed: 9})
-	text, err := conf.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(conf.Marshal(e))(t)
 	var back experiment.Config
-	if err := conf.Unmarshal(text, &back); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conf.Unmarshal(text, &back))
 	first, _ := e.ID()
 	if second, err := back.ID(); err != nil || first != second {
 		t.Errorf("identity %s became %s (%v)", first, second, err)
@@ -296,10 +286,7 @@ func TestAnExperimentReadsBackFromItsJSON(t *testing.T) {
 
 func TestThePapersLetterIsAboutSettingsThatExist(t *testing.T) {
 	e := configure(t, Request{Task: "balance", Method: "mappo-cermic-ucb", Budget: "paper"}) // the printed form is not written out
-	text, err := conf.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(conf.Marshal(e))(t)
 	for _, l := range paper.PrintedSettings {
 		now, ok := conf.Get(e, l.Key)
 		if !ok || now != paper.Setting(text, l.Key) {

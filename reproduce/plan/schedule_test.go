@@ -8,6 +8,7 @@ import (
 	"cermic/cermiclib"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
+	"cermic/internal/must"
 )
 
 // TestExplorersTrainAsOftenAsTheirLearners: at every budget, the world models of ICES take a step for each of the value
@@ -33,10 +34,7 @@ func TestExplorersTrainAsOftenAsTheirLearners(t *testing.T) {
 // TestQPLEXAloneIsQPLEXICESWithoutItsExplorer, to the last setting.
 func TestQPLEXAloneIsQPLEXICESWithoutItsExplorer(t *testing.T) {
 	q := Request{Task: "navigation", Method: "qplex", Budget: "short", Seed: 3}
-	id, err := configure(t, q).ID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(configure(t, q).ID())(t)
 	q.Method, q.Set = "qplex-ices", []string{"explore=none"}
 	e := configure(t, q)
 	if other, err := e.ID(); err != nil || other != id || e.Method != "qplex" {

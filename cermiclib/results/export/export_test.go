@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"cermic/cermiclib/results"
+	"cermic/internal/must"
 )
 
 func exported() *results.Record {
@@ -31,10 +32,7 @@ func exported() *results.Record {
 
 func TestMarlEvalReadsBack(t *testing.T) {
 	r := exported()
-	data, err := MarlEval([]*results.Record{r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(MarlEval([]*results.Record{r}))(t)
 	back, err := Import(data)
 	if err != nil || len(back) != 1 {
 		t.Fatalf("%d records, %v", len(back), err)
@@ -109,9 +107,7 @@ func TestForeignFilesAreRefusedInASentence(t *testing.T) {
 // The file is read with nothing but the wire format: frames, checksums, fields.
 func TestTensorBoardFilesHoldEveryNumber(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteTensorBoard(&b, exported()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteTensorBoard(&b, exported()))
 	got := map[string]float32{}
 	crc := func(x []byte) uint32 {
 		c := crc32.Checksum(x, crc32.MakeTable(crc32.Castagnoli))
@@ -193,9 +189,7 @@ func TestGroupsLeaveAndComeBackAsBenchMARLWritesThem(t *testing.T) {
 		t.Errorf("got %+v, %v", back[0].Evals, err)
 	}
 	var b bytes.Buffer
-	if err := WriteTensorBoard(&b, twoGroups()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteTensorBoard(&b, twoGroups()))
 	for _, tag := range []string{
 		"eval/adversary/reward/episode_reward_mean", "eval/agent/reward/episode_reward_mean", "train/adversary/actor_loss",
 		"collection/agent/reward/reward_mean",

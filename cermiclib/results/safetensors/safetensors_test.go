@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"cermic/internal/must"
 )
 
 func exampleTensors() []Tensor {
@@ -25,9 +27,7 @@ func exampleTensors() []Tensor {
 func writeTensors(t testing.TB, tensors []Tensor, meta map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, tensors, meta); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(&b, tensors, meta))
 	return b.Bytes()
 }
 
