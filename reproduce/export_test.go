@@ -33,8 +33,7 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 		if len(found) != 1 {
 			t.Fatalf("%s wrote %v", form, found)
 		}
-		data := must.Get(os.ReadFile(found[0]))(t)
-		return string(data)
+		return string(must.Get(os.ReadFile(found[0]))(t))
 	}
 	lines := strings.Split(strings.TrimSpace(written("csv", "runs.csv")), "\n")
 	if len(lines) != 1+len(r.Evals)*len(r.Evals[0].Scores) || !strings.HasPrefix(lines[1], id+",vmas/balance,") {

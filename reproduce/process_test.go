@@ -147,8 +147,7 @@ func onlyRun(t *testing.T, store string) (id string) {
 
 func globbed(t *testing.T, pattern string) []string {
 	t.Helper()
-	found := must.Get(filepath.Glob(pattern))(t)
-	return found
+	return must.Get(filepath.Glob(pattern))(t)
 }
 
 // host matches the time and the machine of a record, and its checksum.

@@ -86,8 +86,7 @@ func TestCommittedRecordsAreReadToTheLastNumber(t *testing.T) {
 func unzipped(t *testing.T, data []byte) string {
 	t.Helper()
 	z := must.Get(gzip.NewReader(bytes.NewReader(data)))(t)
-	text := must.Get(io.ReadAll(z))(t)
-	return string(text)
+	return string(must.Get(io.ReadAll(z))(t))
 }
 
 // Tables and figures count the runs of today's defaults: a record with another ID or label would leave its cell.

@@ -23,8 +23,7 @@ import (
 // rootFile is the text of a file, named from the repository's root.
 func rootFile(t *testing.T, name string) string {
 	t.Helper()
-	text := must.Get(os.ReadFile(filepath.Join("..", name)))(t)
-	return string(text)
+	return string(must.Get(os.ReadFile(filepath.Join("..", name)))(t))
 }
 
 // layers is the import order of the module: a package may import only packages of earlier layers. A folder stands for

@@ -152,8 +152,7 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 	slurmSays(t, "scontrol", "update", "nodename="+host, "state=resume")
 	st := must.Get(results.Open(store))(t)
 	complete := func() []*results.Record {
-		found := must.Get(st.Find(results.Query{Complete: true}))(t)
-		return found
+		return must.Get(st.Find(results.Query{Complete: true}))(t)
 	}
 	waitFor(t, 240*time.Second, "the last run", func() bool {
 		for task := range 2 { // Slurm holds back for minutes what was queued again

@@ -68,7 +68,5 @@ func TestThumbnailsAreOfTheFirstPictureAlsoOfAnExecutedCopy(t *testing.T) {
 		t.Errorf("a thumbnail of %v: %v, want a square of %d pixels", small.Bounds(), err, thumbnailWidth)
 	}
 	must.Do(t, os.WriteFile(books[0], []byte("no JSON"), 0o666))
-	if err := s.thumbnails(books); err == nil || !strings.Contains(err.Error(), "is no notebook") {
-		t.Errorf("a broken notebook: %v", err)
-	}
+	must.Refuse(t, s.thumbnails(books), "is no notebook")
 }

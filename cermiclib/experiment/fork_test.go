@@ -24,8 +24,7 @@ import (
 // branch is e's branch at 400 frames, which must be possible.
 func branch(t *testing.T, e Config, at int, set ...string) Config {
 	t.Helper()
-	child := must.Get(e.Branch(at, set...))(t)
-	return child
+	return must.Get(e.Branch(at, set...))(t)
 }
 
 // stopAt runs e until it has trained so many frames.
@@ -167,9 +166,8 @@ func TestATwinThatAForkAddsIsACopyOfWhatWasLearned(t *testing.T) {
 }
 
 func TestAForkCannotPayBonusesThatWereNeverStored(t *testing.T) {
-	if _, err := tinyCurious(learn.IntAtSample)(1).Branch(200, "learner.int_at=collect"); err == nil || !strings.Contains(err.Error(), "holds no bonuses") {
-		t.Errorf("error %v, want one that says that the replay holds no bonuses", err)
-	}
+	_, err := tinyCurious(learn.IntAtSample)(1).Branch(200, "learner.int_at=collect")
+	must.Refuse(t, err, "holds no bonuses")
 	if _, err := tinyCurious(learn.IntAtCollect)(1).Branch(200, "learner.int_at=sample"); err != nil {
 		t.Error(err)
 	}
@@ -193,8 +191,7 @@ func TestAForkSaysWhatItsParentDidNotKeep(t *testing.T) {
 // idOf is the ID of e.
 func idOf(t *testing.T, e Config) string {
 	t.Helper()
-	id := must.Get(e.ID())(t)
-	return id
+	return must.Get(e.ID())(t)
 }
 
 func TestAForkKnowsItsLineage(t *testing.T) {
@@ -219,9 +216,7 @@ func TestAForkKnowsItsLineage(t *testing.T) {
 		t.Errorf("undoing the fork gives run %s (%v), want %s", again, err, id)
 	}
 	read.Forks[0].Parent = "0123456789abcdef"
-	if err := read.Validate(); err == nil || !strings.Contains(err.Error(), "names run 0123456789abcdef as its parent") {
-		t.Errorf("a fork of another run: %v", err)
-	}
+	must.Refuse(t, read.Validate(), "names run 0123456789abcdef as its parent")
 }
 
 func TestImpossibleForksAreRefusedInASentence(t *testing.T) {
@@ -255,9 +250,7 @@ func TestImpossibleForksAreRefusedInASentence(t *testing.T) {
 		default:
 			_, err = e.Branch(try.at, try.set)
 		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%d frames and %q: got %v, want a sentence with %q", try.at, try.set, err, want)
-		}
+		must.Refuse(t, err, want)
 	}
 	if left, err := filepath.Glob(filepath.Join(st.Dir(), "*", "checkpoint*")); err != nil || len(left) > 0 {
 		t.Errorf("a fork that cannot be left %v (%v)", left, err)

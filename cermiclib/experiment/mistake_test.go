@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/vmas"
+	"cermic/internal/must"
 )
 
 // mistaken is an explorer of which one thing is wrong.
@@ -55,9 +56,8 @@ func TestMistakesOfExplorersAreNamed(t *testing.T) {
 	} {
 		e := tiny(3)
 		e.Explore = c
-		if _, err := Run(t.Context(), e, open(t)); err == nil || !contains(err, want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+		_, err := Run(t.Context(), e, open(t))
+		must.Refuse(t, err, want)
 	}
 }
 
@@ -103,15 +103,13 @@ func TestALivingAgentWithoutAChoiceIsNamed(t *testing.T) {
 	e := cells()
 	e.Task = muteTask{e.Task.(cellTask)}
 	const want = "test/cells, step 2 of iteration 0: agent 1 of environment 2 is alive without an allowed action in Step.Mask"
-	if _, err := Run(t.Context(), e, open(t)); err == nil || !contains(err, want) {
-		t.Errorf("in training: got %v, want %q", err, want)
-	}
+	_, err := Run(t.Context(), e, open(t))
+	must.Refuse(t, err, want)
 	tr := trainerOf(t, cells())
 	tr.exp.Task = e.Task
 	const inEvaluation = "step 2 of an evaluation: agent 1 of environment 2 is alive"
-	if _, err := tr.evaluate(t.Context(), nil); err == nil || !contains(err, inEvaluation) {
-		t.Errorf("in an evaluation: got %v", err)
-	}
+	_, err = tr.evaluate(t.Context(), nil)
+	must.Refuse(t, err, inEvaluation)
 }
 
 type absentTask struct{ vmas.Balance }
@@ -128,8 +126,7 @@ func TestMistakesOfTasksAreNamed(t *testing.T) {
 	} {
 		e := tiny(3)
 		e.Task = task
-		if _, err := Run(t.Context(), e, open(t)); err == nil || !contains(err, want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+		_, err := Run(t.Context(), e, open(t))
+		must.Refuse(t, err, want)
 	}
 }

@@ -67,18 +67,14 @@ func TestAPolicyThatCannotBeLoadedOrPlayedIsASentence(t *testing.T) {
 	if _, err := e.Trained(st, 1); !errors.Is(err, ErrNoWeights) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("without weights: %v", err)
 	}
-	if _, err := Load(st, "0123abcd", 1); err == nil || !strings.Contains(err.Error(), "no run 0123abcd") {
-		t.Errorf("without a run: %v", err)
-	}
+	_, err := Load(st, "0123abcd", 1)
+	must.Refuse(t, err, "no run 0123abcd")
 	r := must.Get(Run(t.Context(), e, st))(t)
-	if _, err := Load(st, r.ID, 0); err == nil || !strings.Contains(err.Error(), "want at least 1") {
-		t.Errorf("for no environment: %v", err)
-	}
+	_, err = Load(st, r.ID, 0)
+	must.Refuse(t, err, "want at least 1")
 	p := must.Get(Load(st, r.ID, 2))(t)
 	defer p.Close()
 	other := *p.Spec()
 	other.NumEnvs = 3
-	if err := p.Act(envs.NewStep(&other), envs.NewActions(&other)); err == nil || !strings.Contains(err.Error(), "make the buffers from its Spec") {
-		t.Errorf("on buffers of others: %v", err)
-	}
+	must.Refuse(t, p.Act(envs.NewStep(&other), envs.NewActions(&other)), "make the buffers from its Spec")
 }

@@ -87,9 +87,7 @@ func TestAnEvaluationEndsWhenEveryBattleIsAborted(t *testing.T) {
 		}
 	}
 	_, err := Run(t.Context(), onRealGames(tiny(1)), open(t))
-	if err == nil || !strings.Contains(err.Error(), "8 episodes of smac/zerg_5_vs_5 were aborted in an evaluation of 7") {
-		t.Errorf("error %v, want one that says how many battles were lost", err)
-	}
+	must.Refuse(t, err, "8 episodes of smac/zerg_5_vs_5 were aborted in an evaluation of 7")
 }
 
 // TestAStoppedRunGoesOnOnRealGames, in new battles; a value learner is told that it cannot.

@@ -46,8 +46,7 @@ func write(t testing.TB, dir, name string, data []byte) {
 
 func read(t testing.TB, dir, name string) []byte {
 	t.Helper()
-	data := must.Get(os.ReadFile(filepath.Join(dir, testID, name)))(t)
-	return data
+	return must.Get(os.ReadFile(filepath.Join(dir, testID, name)))(t)
 }
 
 // eachDamage calls f with every version of data that has one byte flipped or is cut short.

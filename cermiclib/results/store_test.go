@@ -45,8 +45,7 @@ func openTest(t testing.TB, dir string) *Store {
 
 func claimTest(t testing.TB, s *Store) *Run {
 	t.Helper()
-	r := must.Get(s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), false, nil))(t)
-	return r
+	return must.Get(s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), false, nil))(t)
 }
 
 // train is a toy trainer whose every number depends on all iterations before: it goes wrong visibly if a checkpoint and
@@ -109,8 +108,7 @@ func resultOf(t testing.TB, dir string) string {
 	t.Helper()
 	r := must.Get(readRun(filepath.Join(dir, testID), true))(t)
 	r.Host = Host{}
-	text := must.Get(compact(r))(t)
-	return string(text)
+	return string(must.Get(compact(r))(t))
 }
 
 // copyDir copies a store.
@@ -240,9 +238,7 @@ func TestAppendsRefuseWhatIsNoResult(t *testing.T) {
 		"checkpoint at 4 frames":           r.SaveCheckpoint(Checkpoint{Frames: 4}),
 		`metadata key "sha256"`:            r.SaveCheckpoint(Checkpoint{Frames: 5, Meta: map[string]string{"sha256": ""}}),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		must.Refuse(t, err, want)
 	}
 	if err := r.AppendScalars(7, map[string]float64{"loss": 1}); err != nil {
 		t.Errorf("a refused value ends the run: %v", err)

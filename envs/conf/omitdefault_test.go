@@ -64,7 +64,5 @@ func TestScalarsStandForListsOfOne(t *testing.T) {
 			t.Errorf("listed as %+v", doc)
 		}
 	}
-	if err := Unmarshal([]byte(`{"cov":"much"}`), &cfg); err == nil || !strings.Contains(err.Error(), `cov is ["much"], want a list, each entry a finite number`) {
-		t.Errorf("text for numbers: %v", err)
-	}
+	must.Refuse(t, Unmarshal([]byte(`{"cov":"much"}`), &cfg), `cov is ["much"], want a list, each entry a finite number`)
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package must ends a test at an unexpected error.
+// Package must checks the errors of calls in tests.
 package must
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
-// Get returns the value of a call that must not fail: must.Get(os.ReadFile(name))(t).
+// Get returns the value of a call that must succeed: must.Get(os.ReadFile(name))(t).
 func Get[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -19,5 +22,13 @@ func Do(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Refuse fails the test unless err is one line that contains want.
+func Refuse(t testing.TB, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got error %v, want one line with %q", err, want)
 	}
 }

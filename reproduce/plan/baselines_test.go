@@ -72,9 +72,8 @@ func TestScalesGoFromRandomToScriptedPlay(t *testing.T) {
 	if s, err := Scale("vmas/ball_trajectory"); err != nil || s.Episodes == 0 {
 		t.Errorf("no scale for a task without a success: %v", err)
 	}
-	if _, err := Scale("vmas/navigatoin"); err == nil || !strings.Contains(err.Error(), "navigation") {
-		t.Errorf("a mistyped task: %v", err)
-	}
+	_, err := Scale("vmas/navigatoin")
+	must.Refuse(t, err, "navigation")
 }
 
 // What is kept of play without learning is what playing gives: of each task the first episodes, of one all.

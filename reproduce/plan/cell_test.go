@@ -27,8 +27,7 @@ func scored(t *testing.T, c *Cell, at int, score float64) *results.Record {
 func TestACellIsComparedWithThePublishedNumber(t *testing.T) {
 	find := func(row, column string, settings ...string) *Cell {
 		t.Helper()
-		c := must.Get(NewCell(paper.Sota, row, column, "short", 3, settings...))(t)
-		return c
+		return must.Get(NewCell(paper.Sota, row, column, "short", 3, settings...))(t)
 	}
 	plain, changed := find("MAPPO-CERMIC", "Balanc*"), find("MAPPO-CERMIC", "Balanc*", "explore.alpha=0.7")
 	same, cleanup := find("MAPPO-CERMIC", "Balanc*", "explore.alpha=0.2"), find("MAPPO", "CleaUp")
@@ -106,9 +105,8 @@ func TestMistakesInACellAreNamed(t *testing.T) {
 		if c.set != "" {
 			set = append(set, c.set)
 		}
-		if _, err := NewCell(paper.Sota, c.row, c.column, c.budget, c.seeds, set...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: got %v, want %q", c, err, want)
-		}
+		_, err := NewCell(paper.Sota, c.row, c.column, c.budget, c.seeds, set...)
+		must.Refuse(t, err, want)
 	}
 }
 

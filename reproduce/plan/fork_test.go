@@ -57,8 +57,7 @@ func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 		return e
 	}
 	turn := func(now, next experiment.Config) experiment.Config {
-		e := must.Get(Turn(st, now, next))(t)
-		return e
+		return must.Get(Turn(st, now, next))(t)
 	}
 	now, next := ask(), ask("learner.lr=0.001")
 	if e := turn(now, next); len(e.Forks) != 0 || e.Method != next.Method {

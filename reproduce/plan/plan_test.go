@@ -267,9 +267,7 @@ func TestMistakesAreOneSentenceWithNearNames(t *testing.T) {
 		q := good
 		c.change(&q)
 		_, err := New(q)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%+v: got %v, want one sentence with %q", q, err, c.want)
-		}
+		must.Refuse(t, err, c.want)
 	}
 }
 

@@ -104,6 +104,5 @@ func TestBenchMARLKnowsItsCurvesByName(t *testing.T) {
 
 func recordedFile(t *testing.T) []byte {
 	t.Helper()
-	data := must.Get(recorded.ReadFile(recordedDir + "mappo-balance" + recordedSuffix))(t)
-	return data
+	return must.Get(recorded.ReadFile(recordedDir + "mappo-balance" + recordedSuffix))(t)
 }

@@ -96,9 +96,7 @@ func TestForeignFilesAreRefusedInASentence(t *testing.T) {
 		}
 	}
 	_, err := MarlEval([]*results.Record{exported(), exported()})
-	if err == nil || !strings.Contains(err.Error(), "two runs of vmas/balance, mappo, seed 3") {
-		t.Errorf("two runs in one place: %v", err)
-	}
+	must.Refuse(t, err, "two runs of vmas/balance, mappo, seed 3")
 	if _, err := MarlEval([]*results.Record{{Task: "vmas/balance"}}); err == nil {
 		t.Error("a run without evaluations is exported")
 	}
