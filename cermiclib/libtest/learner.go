@@ -17,6 +17,7 @@ import (
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/rng"
+	"cermic/internal/must"
 )
 
 // Main runs a package's tests on the pure Go backend, which every machine has and which compiles small graphs
@@ -33,20 +34,13 @@ func Main(m *testing.M) {
 // Backend opens the pure Go backend, which every machine has.
 func Backend(t testing.TB) nn.Backend {
 	t.Helper()
-	b, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(nn.OpenConfig(nn.Sequential))(t)
 }
 
 // NewBuild returns what a component of task needs to be built.
 func NewBuild(t testing.TB, task envs.Config, seed uint64) (*nn.Build, envs.Env) {
 	t.Helper()
-	env, err := task.Build(seed, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(task.Build(seed, 1))(t)
 	return &nn.Build{Spec: env.Spec(), Backend: Backend(t), Store: nn.NewStore(seed), Seed: seed}, env
 }
 
@@ -79,16 +73,11 @@ func kinds(s *envs.Spec) int { return len(s.Pixels) / (3 * envs.CellPixels * env
 func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy.Config) {
 	t.Helper()
 	b, _ := NewBuild(t, task, 1)
-	learner, err := l.Build(b, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner := must.Get(l.Build(b, p))(t)
 	s, nan := b.Spec, float32(math.NaN())
 	in := Observe(s, learner.HiddenLen(), rng.New(1, "observations"))
 	want, got := rl.NewDist(s, learner.HiddenLen()), rl.NewDist(s, learner.HiddenLen())
-	if err := learner.Act(in, want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, learner.Act(in, want))
 	rows, o, c := s.NumEnvs*s.Agents, s.ObsLen(), learner.HiddenLen()
 	row := rows / 2
 	blind := *in
@@ -112,9 +101,7 @@ func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy
 			blind.Hidden[i] = nan
 		}
 	}
-	if err := learner.Act(&blind, got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, learner.Act(&blind, got))
 	for _, pair := range [][2][]float32{
 		{want.Logits, got.Logits}, {want.Mean, got.Mean}, {want.Scale, got.Scale}, {want.Hidden, got.Hidden},
 	} {
@@ -132,11 +119,7 @@ func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy
 // Train runs the experiment in a fresh store and returns its record.
 func Train(t testing.TB, e experiment.Config) *results.Record {
 	t.Helper()
-	r, err := experiment.Run(t.Context(), e, Store(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(experiment.Run(t.Context(), e, Store(t)))(t)
 }
 
 // CheckLearns fails if the last evaluation's mean score of the experiment stays below want. Short tests leave it out.

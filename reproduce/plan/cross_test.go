@@ -99,9 +99,6 @@ func everywhere(f func(name, method, task, core string)) {
 	}
 }
 
-// refused are combinations that cannot be trained, by "method task core", and a word of the sentence that says so.
-var refused = map[string]string{}
-
 // combination is a tiny experiment of the matrix.
 func combination(t *testing.T, method, task, core string) experiment.Config {
 	t.Helper()
@@ -121,26 +118,9 @@ func TestEveryMethodTrainsOnEveryPlaygroundWithEveryCore(t *testing.T) {
 	everywhere(func(name, method, task, core string) {
 		t.Run(name, func(t *testing.T) {
 			e := combination(t, method, task, core)
-			if word, ok := refused[name]; ok {
-				must.Refuse(t, e.Validate(), word)
-				return
-			}
-			checkTrained(t, trained(t, e), 2)
+			checkTrained(t, libtest.Train(t, e), 2)
 		})
 	})
-}
-
-// records are what trained has trained, by ID.
-var records = map[string]*results.Record{}
-
-// trained is the record of e, which several tests need, trained once.
-func trained(t *testing.T, e experiment.Config) *results.Record {
-	t.Helper()
-	id := must.Get(e.ID())(t)
-	if records[id] == nil {
-		records[id] = libtest.Train(t, e)
-	}
-	return records[id]
 }
 
 // checkTrained fails unless r is complete with as many iterations, all of whose scalars and scores are numbers.
@@ -179,68 +159,9 @@ func TestEveryMethodTrainsOnFewerFramesThanAMinibatch(t *testing.T) {
 // does the same.
 func TestEveryMethodActsOnItsOwnObservationOnly(t *testing.T) {
 	everywhere(func(name, method, task, core string) {
-		if e := combination(t, method, task, core); refused[name] == "" {
-			t.Run(name, func(t *testing.T) { libtest.CheckDecentralised(t, e.Task, e.Learner, e.Policy) })
-		}
+		e := combination(t, method, task, core)
+		t.Run(name, func(t *testing.T) { libtest.CheckDecentralised(t, e.Task, e.Learner, e.Policy) })
 	})
-}
-
-// TestEveryMethodGoesOnWhereItWasStopped: stopped after its first iteration and continued, a run ends with the same
-// bytes.
-func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains every method twice")
-	}
-	check := func(method, task string) {
-		t.Run(method+" "+task, func(t *testing.T) {
-			e := combination(t, method, task, "mlp")
-			want, parts := trained(t, e), libtest.Store(t)
-			ctx, stop := context.WithCancel(t.Context())
-			_, err := experiment.Run(ctx, e, parts, func(e results.Event) {
-				if e.Scalars != nil {
-					stop()
-				}
-			})
-			if !errors.Is(err, context.Canceled) {
-				t.Fatalf("not stopped: %v", err)
-			}
-			resumed := false
-			if _, err = experiment.Run(t.Context(), e, parts, func(e results.Event) {
-				resumed = resumed || strings.HasPrefix(e.Note, "going on at")
-			}); err != nil || !resumed {
-				t.Fatalf("resumed %v, %v", resumed, err)
-			}
-			if got, err := parts.Get(want.ID); err != nil || !reflect.DeepEqual(got.Evals, want.Evals) || !reflect.DeepEqual(got.Scalars, want.Scalars) {
-				t.Errorf("it ends as %+v (%v)\nwant %+v", got, err, want)
-			}
-		})
-	}
-	for k, method := range cermiclib.Methods() {
-		check(method.ID, playgrounds[0])
-		if !testing.Short() || k%3 == 0 {
-			check(method.ID, playgrounds[2])
-		}
-	}
-}
-
-// TestEveryMethodPlaysTheClimbingGame, whose best pair lies between penalties. Its scores are between -30 and 11.
-func TestEveryMethodPlaysTheClimbingGame(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains every method")
-	}
-	for _, method := range cermiclib.Methods() {
-		t.Run(method.ID, func(t *testing.T) {
-			e := combination(t, method.ID, playgrounds[1], "mlp")
-			e.Task = libtest.Climbing().WithShared(envs.Common{NumEnvs: 3, Reward: envs.Dense})
-			r := libtest.Train(t, e)
-			checkTrained(t, r, 2)
-			for _, score := range r.Evals[0].Scores {
-				if score < -30 || score > 11 {
-					t.Errorf("score %g, want -30 to 11", score)
-				}
-			}
-		})
-	}
 }
 
 // mortalGame kills the second agent after the first stage and allows it choice 0 then or, with empty, nothing.
