@@ -146,11 +146,10 @@ func (e Config) validateFork(now *envs.Spec) error {
 			return err
 		}
 	}
-	env, err := parent.Task.Build(parent.Seed, 1)
+	was, err := parent.spec()
 	if err != nil {
 		return err
 	}
-	was := env.Spec()
 	if was.NumEnvs != now.NumEnvs || was.Agents != now.Agents || was.InLen() != now.InLen() || was.State != now.State ||
 		was.Act.Choices != now.Act.Choices || was.Act.Dim != now.Act.Dim {
 		return errors.New("a fork cannot change how many parallel environments, agents, observations or actions the task " +
@@ -180,15 +179,23 @@ func (s *session) stateOf(ctx context.Context, e Config, frames int) (results.Ch
 	if err != nil {
 		return results.Checkpoint{}, err
 	}
-	saved, err := s.store.Checkpoint(id)
-	if err == nil && saved.Frames == frames {
+	saved, none := s.store.Checkpoint(id)
+	if none == nil && saved.Frames == frames {
 		return saved, nil
 	}
-	t, err := s.trainerAt(ctx, e, saved, err == nil && saved.Frames < frames)
+	t, err := newTrainer(e, s.backend, s.store.Dir())
 	if err != nil {
 		return results.Checkpoint{}, err
 	}
 	defer t.close()
+	if none == nil && saved.Frames < frames {
+		err = t.adopt(ctx, saved, e)
+	} else if len(e.Forks) > 0 {
+		err = s.adoptParent(ctx, t)
+	}
+	if err != nil {
+		return results.Checkpoint{}, err
+	}
 	s.note(fmt.Sprintf("training run %s again from %d to %d frames, where this one branches off", id, t.frames, frames))
 	for t.frames < frames {
 		if _, err := t.iterate(ctx); err != nil {
@@ -196,26 +203,6 @@ func (s *session) stateOf(ctx context.Context, e Config, frames int) (results.Ch
 		}
 	}
 	return t.checkpoint(0)
-}
-
-// trainerAt returns a trainer of e: at a checkpoint of its run if use, else where e begins, which for a fork is a state
-// of its parent.
-func (s *session) trainerAt(ctx context.Context, e Config, saved results.Checkpoint, use bool) (*trainer, error) {
-	t, err := newTrainer(e, s.backend, s.files)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case use:
-		err = t.adopt(ctx, saved, e)
-	case len(e.Forks) > 0:
-		err = s.adoptParent(ctx, t)
-	}
-	if err != nil {
-		t.close()
-		return nil, err
-	}
-	return t, nil
 }
 
 // adoptParent brings t to the state of its parent where its experiment branches off.
@@ -244,22 +231,17 @@ func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 	}
 	isWeight := func(x safetensors.Tensor) bool { return strings.HasPrefix(x.Name, weightsPrefix+"/") }
 	given := named(c.Tensors)
-	out := slices.DeleteFunc(slices.Clone(c.Tensors), isWeight)
+	c.Tensors = slices.DeleteFunc(slices.Clone(c.Tensors), isWeight)
 	for _, x := range own.Tensors {
-		if !isWeight(x) {
-			continue
+		for _, name := range []string{t.original(x.Name), x.Name} {
+			if old, ok := given[name]; ok {
+				x.Shape, x.Data = old.Shape, old.Data
+			}
 		}
-		old, ok := given[x.Name]
-		if !ok {
-			old, ok = given[t.original(x.Name)]
+		if isWeight(x) {
+			c.Tensors = append(c.Tensors, x)
 		}
-		if ok {
-			old.Name = x.Name
-			x = old
-		}
-		out = append(out, x)
 	}
-	c.Tensors = out
 	return c, nil
 }
 

@@ -5,7 +5,6 @@ package experiment
 import (
 	"fmt"
 
-	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/envs/conf"
@@ -48,11 +47,7 @@ func (e Config) Trained(st *results.Store, copies int) (*Policy, error) {
 	if copies < 1 {
 		return nil, fmt.Errorf("a policy for %d parallel environments, want at least 1", copies)
 	}
-	backend, err := nn.Open()
-	if err != nil {
-		return nil, err
-	}
-	t, err := restoredAs(e, e.withCopies(copies), backend, st)
+	t, err := restored(e, e.withCopies(copies), st)
 	if err != nil {
 		return nil, err
 	}

@@ -149,7 +149,7 @@ func (r Pretrained) Save(p Pretraining, st *results.Store) error {
 	if err != nil {
 		return err
 	}
-	return results.CreateFile(filepath.Join(st.Dir(), filepath.FromSlash(name)), data)
+	return results.WriteFile(filepath.Join(st.Dir(), filepath.FromSlash(name)), data)
 }
 
 // ExportPretrained copies what a store knows of the pre-trained weights that runs name into a folder of records.
@@ -171,7 +171,7 @@ func ExportPretrained(st *results.Store, rs []*results.Record, folder string) er
 		for _, r := range rs {
 			if made.Weights != "" && strings.Contains(string(r.Experiment), `"`+made.Weights+`"`) {
 				to := filepath.Join(folder, results.PretrainedFolder, filepath.Base(file))
-				if err := results.CreateFile(to, data); err != nil {
+				if err := results.WriteFile(to, data); err != nil {
 					return err
 				}
 				break

@@ -48,8 +48,8 @@ func start(
 	if err != nil {
 		return nil, err
 	}
-	s := session{exp: e, store: st, files: st.Dir(), watch: watch, began: time.Now(), sources: sourcesHash()}
-	if found := s.stored(id, st); found != nil {
+	s := session{exp: e, store: st, watch: watch, began: time.Now(), sources: sourcesHash()}
+	if found := s.stored(id); found != nil {
 		return found, nil
 	}
 	if who := st.Owner(id); who != "" && !wait { // before graphs are compiled for nothing
@@ -87,7 +87,6 @@ type session struct {
 	trainer  *trainer
 	backend  nn.Backend
 	store    *results.Store
-	files    string // folder of the store
 	watch    []func(results.Event)
 	left     <-chan error       // ends the stage that a stop has left behind; nil if there is none
 	snapshot results.Checkpoint // at the start of the iteration
@@ -120,9 +119,9 @@ func (s *session) emitStored(r *results.Record) {
 }
 
 // stored returns the complete record of run id, nil if there is none.
-func (s *session) stored(id string, st *results.Store) *results.Record {
+func (s *session) stored(id string) *results.Record {
 	var damage []string
-	look := *st
+	look := *s.store
 	look.Note = func(line string) { damage = append(damage, line) }
 	found, err := look.Get(id)
 	if err != nil || !found.Complete {
@@ -152,7 +151,7 @@ func (s *session) build(ctx context.Context) (err error) {
 	}
 	s.note(note)
 	return s.patiently(ctx, func() (err error) {
-		s.trainer, err = newTrainer(s.exp, s.backend, s.files)
+		s.trainer, err = newTrainer(s.exp, s.backend, s.store.Dir())
 		return err
 	})
 }
@@ -298,7 +297,7 @@ func (s *session) write(done *iteration) error {
 	if err := s.claim.AppendScalars(s.trainer.frames, done.scalars); err != nil {
 		return err
 	}
-	s.emit(s.event(done.fps, results.Event{Scalars: done.scalars, Visits: s.trainer.visits()}))
+	s.emit(s.event(done.fps, results.Event{Scalars: done.scalars, Visits: s.trainer.visited.snapshot(s.trainer.frames)}))
 	if done.eval == nil {
 		return nil
 	}

@@ -24,16 +24,12 @@ func Trace(ctx context.Context, e Config, st *results.Store) (*results.Trace, er
 // TraceOf is Trace with the explorer of another run on the task: e plays, and the explorer of lens rates e's
 // observations. Episodes of runs with one seed and as many frames begin alike.
 func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.Trace, error) {
-	backend, err := nn.Open()
-	if err != nil {
-		return nil, err
-	}
-	player, err := restored(e, backend, st)
+	player, err := restored(e, e.withCopies(1), st)
 	if err != nil {
 		return nil, err
 	}
 	defer player.close()
-	viewer, err := restored(lens, backend, st)
+	viewer, err := restored(lens, lens.withCopies(1), st)
 	if err != nil {
 		return nil, err
 	}
@@ -129,13 +125,8 @@ func (e Config) weightsError(id string, st *results.Store, err error) error {
 	return fmt.Errorf("%s: %w: train it first", what, ErrNoWeights)
 }
 
-// restored builds e for one environment of its task, with the last saved weights of its run.
-func restored(e Config, backend nn.Backend, st *results.Store) (*trainer, error) {
-	return restoredAs(e, e.withCopies(1), backend, st)
-}
-
-// restoredAs makes a trainer of the experiment as with the last saved weights of e's run.
-func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, error) {
+// restored builds the experiment as with the last saved weights of e's run.
+func restored(e, as Config, st *results.Store) (*trainer, error) {
 	id, err := e.ID()
 	if err != nil {
 		return nil, err
@@ -143,6 +134,10 @@ func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, 
 	saved, err := st.Weights(id)
 	if err != nil {
 		return nil, e.weightsError(id, st, err)
+	}
+	backend, err := nn.Open()
+	if err != nil {
+		return nil, err
 	}
 	t, err := newTrainer(as, backend, st.Dir())
 	if err != nil {
@@ -168,16 +163,11 @@ func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, 
 // watched plays an episode of the only environment, as evaluations play, into a rollout for each group, and notes
 // scenes, labels and score.
 func (t *trainer) watched(ctx context.Context, in *results.Trace) ([]*rl.Rollout, error) {
-	if _, ok := t.env.(envs.Scener); !ok {
-		return nil, fmt.Errorf("%s cannot be drawn", t.exp.Task.Kind())
-	}
-	t.exp.Budget.EvalEpisodes = 1
 	xs := make([]*rl.Rollout, len(t.groups))
-	eval, err := t.evaluate(ctx, func(k int, env envs.Env, step *envs.Step, seats []seat) {
-		if k == 0 { // again, if the first episode was aborted
-			in.Scenes, in.Visible = nil, nil
+	scenes, eval, err := t.filmed(ctx, func(k int, env envs.Env, step *envs.Step, seats []seat) {
+		if k == 0 {
+			in.Visible = nil
 		}
-		in.Scenes = append(in.Scenes, env.(envs.Scener).Scene(0))
 		for _, y := range step.Visible {
 			in.Visible = append(in.Visible, y != 0)
 		}
@@ -197,7 +187,7 @@ func (t *trainer) watched(ctx context.Context, in *results.Trace) ([]*rl.Rollout
 	if err != nil {
 		return nil, err
 	}
-	in.Score, in.Steps = eval.Scores[0], eval.Lengths[0]
+	in.Scenes, in.Score, in.Steps = scenes, eval.Scores[0], eval.Lengths[0]
 	in.Visible = in.Visible[:in.Steps*in.Agents*in.Agents]
 	for _, x := range xs {
 		x.T = in.Steps

@@ -211,7 +211,9 @@ func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
 		return nil, err
 	}
 	scalars := done.scalars(t.groups)
-	t.visited.scalar(scalars)
+	if t.visited != nil {
+		scalars["coverage"] = t.visited.visits.Coverage()
+	}
 	return scalars, nil
 }
 

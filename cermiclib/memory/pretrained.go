@@ -120,7 +120,7 @@ func PretrainedPath(folder, id string) string {
 // Save writes the weights into a store's folder, from where experiments name them by ID, and returns the path.
 func (p *Pretrained) Save(folder string) (string, error) {
 	path := PretrainedPath(folder, p.ID)
-	return path, results.CreateFile(path, p.data)
+	return path, results.WriteFile(path, p.data)
 }
 
 // loadFor reads weights that Save wrote, for a memory of that kind; it refuses a file whose bytes are not those that

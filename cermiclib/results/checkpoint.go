@@ -182,7 +182,7 @@ func PackWeights(dir string, r *Record, c Checkpoint) (*Record, error) {
 	}
 	with := *r
 	with.Weights = digest(data)
-	return &with, CreateFile(filepath.Join(dir, weightsMark, r.ID+weightsSuffix), data)
+	return &with, WriteFile(filepath.Join(dir, weightsMark, r.ID+weightsSuffix), data)
 }
 
 func digest(data []byte) string {

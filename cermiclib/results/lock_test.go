@@ -63,7 +63,7 @@ func TestALockFileAloneHoldsNothing(t *testing.T) {
 	for _, content := range []string{"", self(), "\x00damaged"} {
 		s := openTest(t, t.TempDir())
 		path := filepath.Join(s.Dir(), testID, lockFile)
-		must.Do(t, CreateFile(path, []byte(content)))
+		must.Do(t, WriteFile(path, []byte(content)))
 		if who := s.Owner(testID); who != "" {
 			t.Errorf("%q: the owner is %q", content, who)
 		}

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -27,14 +26,11 @@ const (
 // Run is a claimed run: the only writer of its folder. Its methods must not be called at the same time. When one fails,
 // what was written before stays readable, and the next Claim resumes from the last checkpoint.
 type Run struct {
-	dir     string
-	note    func(string)
-	lock    *flock.Flock // nil if the run is closed, or was complete before the claim
-	record  *Record
-	resume  *Checkpoint
-	pause   float64       // of the Store
-	written time.Time     // when the record was last written
-	took    time.Duration // time that this took
+	dir    string
+	note   func(string)
+	lock   *flock.Flock // nil if the run is closed, or was complete before the claim
+	record *Record
+	resume *Checkpoint
 }
 
 // Claim takes the run called id for training and prepares its folder: it renames damaged files to *.damaged-N, with a
@@ -56,7 +52,7 @@ func (s *Store) Claim(
 	if err := json.Compact(&text, experiment); err != nil {
 		return nil, fmt.Errorf("the experiment of run %s is not JSON: %w", id, err)
 	}
-	r := &Run{dir: filepath.Join(s.dir, id), note: note, pause: s.pause}
+	r := &Run{dir: filepath.Join(s.dir, id), note: note}
 	r.record = &Record{ID: id, Task: header.Task, Method: header.Method, Budget: header.Budget, Seed: header.Seed,
 		Host: header.Host, Experiment: text.Bytes(), Scalars: map[string]Points{}}
 	found, err := readRun(r.dir, true)
@@ -170,7 +166,7 @@ func (r *Run) AppendEval(e Eval) error {
 }
 
 // AppendScalars adds the scalars of an iteration that ended at frames. They must be finite: JSON has no other numbers.
-// Scalars of short iterations are written several at a time.
+// The next evaluation or checkpoint writes them.
 func (r *Run) AppendScalars(frames int, values map[string]float64) error {
 	if err := r.writable(); err != nil {
 		return err
@@ -179,10 +175,7 @@ func (r *Run) AppendScalars(frames int, values map[string]float64) error {
 		r.record.Scalars[name] = append(r.record.Scalars[name], Point{frames, value})
 	}
 	r.record.Frames = max(r.record.Frames, frames)
-	if time.Since(r.written).Seconds() < r.pause*r.took.Seconds() {
-		return nil
-	}
-	return r.writeRecord(r.record)
+	return nil
 }
 
 // writable returns an error if the run must not be written any more.
@@ -200,15 +193,11 @@ func (r *Run) writable() error {
 
 // writeRecord replaces record.json.
 func (r *Run) writeRecord(record *Record) error {
-	began := time.Now()
 	data, err := seal(record)
 	if err != nil {
 		return err
 	}
-	err = WriteFile(r.path(recordFile), data)
-	r.written = time.Now()
-	r.took = r.written.Sub(began)
-	return err
+	return WriteFile(r.path(recordFile), data)
 }
 
 // SaveCheckpoint replaces the checkpoint by c and the record that led to it, atomically and durably. An interrupted run
@@ -222,11 +211,7 @@ func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	}
 	at := *r.record
 	at.Frames = c.Frames
-	temp, err := writeTemp(r.path(checkpointFile), func(w io.Writer) error { return c.write(w, &at) })
-	if err != nil {
-		return err
-	}
-	if err := rename(temp, r.path(checkpointFile)); err != nil {
+	if err := replace(r.path(checkpointFile), func(w io.Writer) error { return c.write(w, &at) }); err != nil {
 		return err
 	}
 	r.record.Frames = c.Frames

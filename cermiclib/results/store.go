@@ -26,7 +26,6 @@ type Store struct {
 	dir    string
 	base   map[string]packed // by ID
 	layers []fs.FS           // arguments of Base
-	pause  float64           // least time between two writings for scalars, in durations of a writing
 }
 
 // Open returns the store in folder dir. The first claim makes the folder; until then the store is empty.
@@ -41,7 +40,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]packed{}, pause: 20}, nil
+	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]packed{}}, nil
 }
 
 // Dir returns the folder of the store.

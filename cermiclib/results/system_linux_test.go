@@ -78,7 +78,7 @@ func TestPermissionsAreThoseOfTheUmask(t *testing.T) {
 	s := openTest(t, dir)
 	r := claimTest(t, s)
 	must.Do(t, r.SaveCheckpoint(Checkpoint{}))
-	must.Do(t, CreateFile(filepath.Join(dir, PretrainedFolder, "weights"), nil))
+	must.Do(t, WriteFile(filepath.Join(dir, PretrainedFolder, "weights"), nil))
 	names := map[string]bool{}
 	must.Do(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

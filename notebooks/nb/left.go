@@ -90,9 +90,6 @@ func (l *left) note(e experiment.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(l.folder, 0o777); err != nil {
-		return err
-	}
 	return results.WriteFile(l.path(leftFile), text)
 }
 

@@ -15,24 +15,33 @@ import (
 	"cermic/internal/must"
 )
 
+// asking returns how to ask for runs of small networks on a task, and to stop one at 1,000 frames.
+func asking(t *testing.T, task string) (ask func(set ...string) experiment.Config, halt func(experiment.Config, *results.Store)) {
+	t.Setenv("GOMLX_BACKEND", nn.Sequential) // compiles such small networks in no time
+	ask = func(set ...string) experiment.Config {
+		return configure(t, Request{Task: task, Method: "mappo", Budget: "smoke", Seed: 1,
+			Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
+	}
+	return ask, func(e experiment.Config, st *results.Store) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		if _, err := experiment.Run(ctx, e, st, func(e results.Event) {
+			if e.Frames == 1000 {
+				stop()
+			}
+		}); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Where agents see more than before, a run of its own begins, also in the middle of training; with other lengths of
 // episodes it branches.
 func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
-	t.Setenv("GOMLX_BACKEND", nn.Sequential)
 	st := libtest.Store(t)
-	ask := func(set ...string) experiment.Config {
-		return configure(t, Request{Task: "explore/rooms", Method: "mappo", Budget: "smoke", Seed: 1, Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
+	ask, halt := asking(t, "explore/rooms")
 	now := ask()
-	if _, err := experiment.Run(ctx, now, st, func(e results.Event) {
-		if e.Frames == 1000 {
-			stop()
-		}
-	}); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
+	halt(now, st)
 	for _, c := range []struct {
 		setting string
 		forks   int
@@ -46,32 +55,14 @@ func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
 
 // A control that moves while a run trains makes it branch off; where that is impossible or pointless, a run of its own.
 func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
-	t.Setenv("GOMLX_BACKEND", nn.Sequential) // compiles such small networks in no time
 	st := libtest.Store(t)
-	ask := func(set ...string) experiment.Config {
-		e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1,
-			Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e
-	}
-	turn := func(now, next experiment.Config) experiment.Config {
-		return must.Get(Turn(st, now, next))(t)
-	}
+	ask, halt := asking(t, "balance")
+	turn := func(now, next experiment.Config) experiment.Config { return must.Get(Turn(st, now, next))(t) }
 	now, next := ask(), ask("learner.lr=0.001")
 	if e := turn(now, next); len(e.Forks) != 0 || e.Method != next.Method {
 		t.Errorf("before it is trained: %q with forks %v, want a run of its own", e.Method, e.Forks)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	if _, err := experiment.Run(ctx, now, st, func(e results.Event) {
-		if e.Frames == 1000 {
-			stop()
-		}
-	}); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
+	halt(now, st)
 	e := turn(now, next)
 	if len(e.Forks) != 1 || e.Forks[0].At != 1000 || !strings.HasSuffix(e.Method, "learner.lr=0.001 policy.hidden=[8] (learner.lr=0.0001 until 1k)") {
 		t.Errorf("in the middle: %q with forks %+v, want a branch at 1000 frames", e.Method, e.Forks)
