@@ -28,13 +28,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GOMLX_BACKEND") == "" {
 		os.Setenv("GOMLX_BACKEND", nn.Sequential) // every machine has it, and it compiles small networks at once
 	}
-	// Stores sync to disk; in memory these tests need not wait for it.
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {
-		if dir, err := os.MkdirTemp("/dev/shm", "reproduce"); err == nil {
-			defer os.RemoveAll(dir)
-			os.Setenv("TMPDIR", dir)
-		}
-	}
+	defer must.InMemory()()
 	m.Run()
 }
 

@@ -15,7 +15,6 @@ import (
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
-	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/envs/conf"
 	"cermic/envs/smac"
@@ -74,29 +73,6 @@ func fighters(t *testing.T) map[string]Config {
 
 // slow are the methods whose modules take seconds to compile or train on this backend.
 var slow = map[string]bool{"cpm": true, "mace": true, "mappo-db": true, "mappo-cermic": true, "qmix-cermic": true}
-
-// TestEveryMethodPlaysBattlesWithinItsMasks: the task panics at the first forbidden action, of training as of
-// evaluation, so that a run that ends in order sent none. Episodes end by the death of all on one side.
-func TestEveryMethodPlaysBattlesWithinItsMasks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains every method")
-	}
-	all := fighters(t)
-	all["mappo-gru"], all["qplex"] = battle(tinyGRU(1)), fighter(t, tinyQ(1).Learner.(learn.Q).WithQPLEX(), policy.DefaultMLP(), explore.None{})
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		t.Run(name, func(t *testing.T) {
-			e, metric := all[name], ""
-			if slow[name] {
-				e.Budget.Frames, e.Budget.EvalEvery = 200, 200
-			}
-			r := must.Get(Run(t.Context(), e, open(t), func(ev results.Event) { metric = ev.Metric }))(t)
-			last := r.Evals[len(r.Evals)-1]
-			if len(last.Scores) != e.Budget.EvalEpisodes || slices.Max(last.Lengths) >= 200 || metric != "win rate" {
-				t.Errorf("%d episodes of lengths %v, scored by %q", len(last.Scores), last.Lengths, metric)
-			}
-		})
-	}
-}
 
 // weights are all trainable numbers of a trainer by the path of their variable.
 func (t *trainer) weights(scope string) map[string]string {

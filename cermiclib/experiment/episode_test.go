@@ -98,12 +98,12 @@ func TestSampledEvaluationsLeaveTrainingAsItIs(t *testing.T) {
 }
 
 // TestTheBeginningOfAnEpisodeIsScoredBesideTheWhole on a task that knows no success. Greedy choices alternate, and the
-// k-th time that one is taken pays k: 1 1 2 2 3 3 4.
+// k-th time that one is taken pays k: 1 1 2 2 3 3 4, of which the benchmark counts five steps.
 func TestTheBeginningOfAnEpisodeIsScoredBesideTheWhole(t *testing.T) {
 	r := must.Get(Run(t.Context(), cells(), open(t)))(t)
 	for _, e := range r.Evals {
-		if fmt.Sprint(e.Scores, e.Early) != "[16 16 16] [4 4 4]" || e.Success != nil {
-			t.Errorf("at %d frames scores %v, of 3 steps %v, success %v; want 16, 4 and none", e.Frames, e.Scores, e.Early, e.Success)
+		if fmt.Sprint(e.Scores, e.Early, e.Lengths) != "[9 9 9] [4 4 4] [7 7 7]" || e.Success != nil {
+			t.Errorf("at %d frames scores %v, of 3 steps %v, success %v; want 9, 4 and none", e.Frames, e.Scores, e.Early, e.Success)
 		}
 	}
 }

@@ -40,13 +40,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GOMLX_BACKEND") == "" {
 		os.Setenv("GOMLX_BACKEND", nn.Sequential) // every machine has it
 	}
-	// Runs write durably; on a busy disk these tests would do little but wait for it.
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {
-		if dir, err := os.MkdirTemp("/dev/shm", "run"); err == nil {
-			defer os.RemoveAll(dir)
-			os.Setenv("TMPDIR", dir)
-		}
-	}
+	defer must.InMemory()()
 	m.Run()
 }
 

@@ -61,15 +61,7 @@ func TestMistakesOfExplorersAreNamed(t *testing.T) {
 	}
 }
 
-type deadTask struct{ vmas.Balance }
-
-func (c deadTask) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
-
-func (c deadTask) Build(seed uint64, workers int) (envs.Env, error) {
-	env, err := c.Balance.Build(seed, workers)
-	return deadEnv{env}, err
-}
-
+// deadEnv begins with dead agents.
 type deadEnv struct{ envs.Env }
 
 func (e deadEnv) Reset(mask []uint8, out *envs.Step) {
@@ -112,20 +104,13 @@ func TestALivingAgentWithoutAChoiceIsNamed(t *testing.T) {
 	must.Refuse(t, err, inEvaluation)
 }
 
-type absentTask struct{ vmas.Balance }
-
-func (c absentTask) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
-
-func (absentTask) Build(uint64, int) (envs.Env, error) { return nil, nil }
-
 func TestMistakesOfTasksAreNamed(t *testing.T) {
-	balance := tiny(3).Task.(vmas.Balance)
-	for want, task := range map[string]envs.Config{
-		"its Reset must set Step.Alive":                      deadTask{balance},
-		"task vmas/balance: Build returned nil and no error": absentTask{balance},
+	for want, alter := range map[string]func(envs.Env) envs.Env{
+		"its Reset must set Step.Alive":                      func(env envs.Env) envs.Env { return deadEnv{env} },
+		"task vmas/balance: Build returned nil and no error": func(envs.Env) envs.Env { return nil },
 	} {
 		e := tiny(3)
-		e.Task = task
+		e.Task = altered{e.Task.(vmas.Balance), alter}
 		_, err := Run(t.Context(), e, open(t))
 		must.Refuse(t, err, want)
 	}

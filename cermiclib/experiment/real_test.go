@@ -54,6 +54,9 @@ func TestARunTrainsAndEvaluatesOnRealGames(t *testing.T) {
 		e := onRealGames(tiny(seed))
 		r, err := Run(t.Context(), e, open(t), func(e results.Event) {
 			broken += e.Scalars["episodes_broken_off"]
+			if e.Eval != nil && e.Metric != "win rate" {
+				t.Errorf("an evaluation is scored by %q", e.Metric)
+			}
 			if length, ok := e.Scalars["train_length"]; ok && length != 20 {
 				t.Errorf("episodes of training in which nothing happens end after %g steps", length)
 			}

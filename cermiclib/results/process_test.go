@@ -35,13 +35,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	// These tests write thousands of files durably; on a busy disk they would do little but wait for it.
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {
-		if dir, err := os.MkdirTemp("/dev/shm", "results"); err == nil {
-			defer os.RemoveAll(dir)
-			os.Setenv("TMPDIR", dir)
-		}
-	}
+	defer must.InMemory()()
 	m.Run()
 }
 

@@ -143,12 +143,8 @@ func flatten(path string, src any, out map[string]string) {
 
 // Get returns the value of v at a dotted key, in the form that Set reads; ok is false if v has no such key.
 func Get(v any, key string) (value string, ok bool) {
-	for _, k := range Keys(v) {
-		if k.Key == key {
-			return k.Value, true
-		}
-	}
-	return "", false
+	value, ok = ByKey(v)[key]
+	return value, ok
 }
 
 // Set changes the value of *dst at a dotted key. The type of the setting decides how text is read: text needs no

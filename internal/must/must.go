@@ -4,6 +4,7 @@
 package must
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -31,4 +32,13 @@ func Refuse(t testing.TB, err error, want string) {
 	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got error %v, want one line with %q", err, want)
 	}
+}
+
+// InMemory keeps temporary folders in memory on systems that can, as durable writes would wait for a busy disk.
+func InMemory() (remove func()) {
+	dir, err := os.MkdirTemp("/dev/shm", "test")
+	if err == nil && os.Getenv("TMPDIR") == "" {
+		os.Setenv("TMPDIR", dir)
+	}
+	return func() { os.RemoveAll(dir) }
 }

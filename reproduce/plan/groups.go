@@ -26,7 +26,7 @@ func Groups(rs []*results.Record, without ...string) []results.Group {
 		if err != nil {
 			return "", r.Method
 		}
-		return d.Method, d.label(without...)
+		return d.Method, labelOf(d, without)
 	})
 }
 
