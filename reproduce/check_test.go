@@ -22,9 +22,7 @@ func TestCommittedRecordsComeOutAgain(t *testing.T) {
 	if err == nil {
 		_, err = results.WritePack(committed, r)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	again := func(ids ...string) (string, error) {
 		var out bytes.Buffer
 		err := check(t.Context(), &out, os.DirFS(committed), ids)

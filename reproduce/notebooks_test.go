@@ -55,9 +55,7 @@ func htmlOf(t *testing.T, path string) string {
 func committedStore(t *testing.T) *results.Store {
 	t.Helper()
 	st, done, err := storeOf(records.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(done)
 	return st
 }
@@ -77,9 +75,7 @@ func cellsOf(t *testing.T, file string) []bookCell {
 	if err == nil {
 		err = json.Unmarshal(text, &book)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return book.Cells
 }
 

@@ -90,9 +90,7 @@ func TestARunOfATaskInANotebookIsRefused(t *testing.T) {
 	if err == nil {
 		err = r.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, line := range []string{"evaluate aaaa0001", "train -again aaaa0001", "train -fork aaaa0001@10 -set learner.lr=1"} {
 		refuse(t, "mine/meet", append(strings.Fields(line), "-store", store)...)
 	}

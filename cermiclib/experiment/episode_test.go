@@ -28,9 +28,7 @@ func episodeIsTheFirst(t *testing.T, e Config) {
 	must.Refuse(t, err, "train it first")
 	r := must.Get(Run(t.Context(), e, st))(t)
 	scenes, eval, err := Episode(t.Context(), e, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	recordAlone(t, e, r)
 	last := r.Evals[len(r.Evals)-1]
 	if eval.Scores[0] != last.Scores[0] || eval.Lengths[0] != last.Lengths[0] || eval.Frames != last.Frames {

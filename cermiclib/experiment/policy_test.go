@@ -19,13 +19,9 @@ func TestALoadedPolicyPlaysAsItsEvaluationDid(t *testing.T) {
 		e.Budget.EvalEpisodes = e.Task.Shared().NumEnvs // one round
 		st := open(t)
 		r, err := Run(t.Context(), e, st)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		must.Do(t, err)
 		p, err := Load(st, r.ID, e.Task.Shared().NumEnvs)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		must.Do(t, err)
 		want := r.Evals[len(r.Evals)-1]
 		for round := range 2 { // the second time after Reset
 			got := playOnce(t, p, rng.New(e.Seed, "evaluation", uint64(p.Frames), 0).Uint64())

@@ -20,14 +20,12 @@ var saveEvery = 10 * time.Second
 // patience is how long a stop waits for the stage that it interrupts.
 const patience = time.Second
 
-// Run returns the stored record of e if one is complete, else it trains e, or goes on training it, and returns the
-// new one. If another process trains it, Run waits and says so. When ctx is cancelled it saves and returns the
-// partial record with ctx's error, at most a moment later; the same call later goes on. watch is called from this
-// goroutine after every iteration.
+// Run returns the stored record of e if it is complete; otherwise it trains or resumes e. It waits for another process
+// that trains e, with a note. When ctx is cancelled it saves and returns the partial record with ctx's error; the same
+// call later resumes. watch is called from this goroutine after every iteration.
 //
-// An experiment that cannot be built leaves nothing in the store. One whose loss, reward or score becomes NaN or
-// infinite is saved where that iteration began and ends with an error. It is never complete: a run depends on nothing
-// but its experiment, so the same call repeats that iteration and ends alike.
+// An experiment that cannot be built leaves nothing in the store. If a loss, reward or score becomes NaN or infinite,
+// the run is saved at the start of that iteration and ends with an error; the same call repeats the iteration.
 func Run(ctx context.Context, e Config, st *results.Store, watch ...func(results.Event)) (*results.Record, error) {
 	return start(ctx, e, st, true, watch...)
 }

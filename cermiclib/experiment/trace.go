@@ -60,9 +60,6 @@ func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.T
 // inspect fills in the explorer's view of x at the places of the group's agents. Codes of different groups come from
 // different encoders.
 func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) error {
-	if g.view.All() {
-		return g.module.(explore.Inspector).Inspect(ctx, x, into)
-	}
 	own := &results.Trace{}
 	if err := g.module.(explore.Inspector).Inspect(ctx, x, own); err != nil {
 		return g.named(err)

@@ -32,9 +32,7 @@ func TestInsideShowsTheEpisodeThatIsPlayedAndTheMemoryAtEveryStep(t *testing.T) 
 	must.Get(Run(t.Context(), e, st))(t)
 	in := must.Get(Trace(t.Context(), e, st))(t)
 	scenes, eval, err := Episode(t.Context(), e, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !reflect.DeepEqual(in.Scenes, scenes) || in.Score != eval.Scores[0] || in.Steps != eval.Lengths[0] {
 		t.Errorf("%d steps and score %g, want the episode of %d steps and score %g", in.Steps, in.Score, eval.Lengths[0], eval.Scores[0])
 	}

@@ -24,7 +24,7 @@ import (
 type Checkpoint struct {
 	Frames  int                  // trained so far
 	Tensors []safetensors.Tensor // weights, optimiser moments, environment and recurrent states
-	Meta    map[string]string    // anything else; keys that start with "run." are reserved
+	Meta    map[string]string    // anything else; keys that start with "run." are the store's
 	Bare    bool                 // Tensors are weights alone, to act with and not to resume from
 }
 
@@ -42,13 +42,9 @@ func (c Checkpoint) write(w io.Writer, record *Record) error {
 	if err != nil {
 		return err
 	}
-	meta := map[string]string{metaID: record.ID, metaFrames: strconv.Itoa(c.Frames), metaRecord: string(text)}
-	for key, value := range c.Meta {
-		if strings.HasPrefix(key, reserved) {
-			return fmt.Errorf("the metadata key %q is reserved: keys must not start with %q", key, reserved)
-		}
-		meta[key] = value
-	}
+	meta := map[string]string{}
+	maps.Copy(meta, c.Meta)
+	meta[metaID], meta[metaFrames], meta[metaRecord] = record.ID, strconv.Itoa(c.Frames), string(text)
 	return safetensors.Write(w, c.Tensors, meta)
 }
 

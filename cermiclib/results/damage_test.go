@@ -123,9 +123,7 @@ func TestDamagedRunsAreRepairedByTrainingAgain(t *testing.T) {
 func TestACheckpointOfAnotherRunOrWithoutAChecksumIsNotUsed(t *testing.T) {
 	dir := partial(t)
 	c, _, err := readCheckpoint(filepath.Join(dir, testID, checkpointFile), testID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var file bytes.Buffer
 	must.Do(t, c.write(&file, &Record{ID: "other", Task: "t", Method: "m"}))
 	write(t, dir, checkpointFile, file.Bytes())

@@ -205,23 +205,6 @@ func TestResumeStartsAtTheCheckpoint(t *testing.T) {
 	}
 }
 
-func TestAppendsRefuseWhatIsNoResult(t *testing.T) {
-	r := claimTest(t, openTest(t, t.TempDir()))
-	defer r.Close()
-	must.Do(t, r.AppendEval(Eval{Frames: 5, Scores: []float64{1}}))
-	for want, err := range map[string]error{
-		"cannot follow one at 5":           r.AppendEval(Eval{Frames: 5}),
-		`metadata key "run.x" is reserved`: r.SaveCheckpoint(Checkpoint{Frames: 5, Meta: map[string]string{"run.x": ""}}),
-		"checkpoint at 4 frames":           r.SaveCheckpoint(Checkpoint{Frames: 4}),
-		`metadata key "sha256"`:            r.SaveCheckpoint(Checkpoint{Frames: 5, Meta: map[string]string{"sha256": ""}}),
-	} {
-		must.Refuse(t, err, want)
-	}
-	if err := r.AppendScalars(7, map[string]float64{"loss": 1}); err != nil {
-		t.Errorf("a refused value ends the run: %v", err)
-	}
-}
-
 func TestClaimRefusesAnotherExperimentUnderTheID(t *testing.T) {
 	dir := complete(t)
 	for _, c := range []struct{ id, experiment, want string }{
@@ -351,9 +334,7 @@ func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
 		if err == nil {
 			err = s.Base(os.DirFS(dir))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return s
 	}
 	got, err := open().Weights(r.ID)

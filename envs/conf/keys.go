@@ -94,14 +94,8 @@ func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 		}
 		k := &all[from]
 		k.About, k.Bounds = f.help, f.bounds
-		switch {
-		case f.choices != nil:
+		if f.choices != nil {
 			k.Type = oneOf(f.choices)
-		case f.bounds != nil:
-			k.Type = strings.NewReplacer(", 0 or more", "", "finite ", "").Replace(k.Type) + " from " + f.bounds.String()
-			if f.bounds.MinOpen || f.bounds.MaxOpen || math.IsInf(f.bounds.Max, 0) {
-				k.Type = strings.Replace(k.Type, " from ", ", ", 1)
-			}
 		}
 	}
 	return all

@@ -262,9 +262,7 @@ func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
 						must.Refuse(t, err, "int_at")
 						return
 					}
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					checkTrained(t, r, 2)
 				})
 			}

@@ -55,9 +55,7 @@ func TestMarlEvalReadsBenchMARL(t *testing.T) {
 	rs, err := Import([]byte(`{"vmas": {"balance": {"mappo": {"seed_0": {"absolute_metrics": {"return": [3.0]},
 		"step_10": {"step_count": 60000, "agents_return": [3.0, 1.0], "return": [3.0, 1.0]},
 		"step_2": {"step_count": 12000, "return": [0.5]}, "step_3": {"step_count": 18000, "other": [1]}}}}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	e := rs[0].Evals
 	if len(e) != 2 || e[0].Frames != 12000 || e[1].Frames != 60000 || e[1].Scores[1] != 1 || rs[0].Seed != 0 || e[1].Groups != nil {
 		t.Errorf("got %+v", rs[0])

@@ -37,9 +37,7 @@ func TestTensorsReadBack(t *testing.T) {
 		t.Errorf("the data starts at %d, want a multiple of 8", 8+n)
 	}
 	tensors, got, err := Read(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	delete(got, ChecksumKey)
 	if !reflect.DeepEqual(got, meta) {
 		t.Errorf("metadata %v, want %v", got, meta)
@@ -76,9 +74,7 @@ func TestForeignTensorFilesAreRead(t *testing.T) {
 		"34222c227368617065223a5b315d2c22646174615f6f666673657473223a5b302c385d7d2c2262223a7b226474797065223a" +
 		"22463332222c227368617065223a5b312c325d2c22646174615f6f666673657473223a5b382c31365d7d7d20030000000000" +
 		"00000000803f00000040")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	tensors, meta, err := Read(data)
 	if err != nil || len(tensors) != 2 || meta["k"] != "v" {
 		t.Fatalf("%+v, %v, %v", tensors, meta, err)
