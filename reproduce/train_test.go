@@ -4,8 +4,6 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,17 +91,6 @@ func TestARunOfATaskInANotebookIsRefused(t *testing.T) {
 	must.Do(t, err)
 	for _, line := range []string{"evaluate aaaa0001", "train -again aaaa0001", "train -fork aaaa0001@10 -set learner.lr=1"} {
 		refuse(t, "mine/meet", append(strings.Fields(line), "-store", store)...)
-	}
-}
-
-func TestACancelledTrainingSaves(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	root := newRoot()
-	root.SetOut(&bytes.Buffer{})
-	root.SetArgs(normalize(tinyTraining("mappo", t.TempDir())))
-	if err := root.ExecuteContext(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -178,15 +178,6 @@ func TestWhenTheBonusIsComputedMatters(t *testing.T) {
 	}
 }
 
-func TestScoringAnewNeedsAnExplorerThatCan(t *testing.T) {
-	e := tinyQ(1)
-	learner := e.Learner.(learn.Q)
-	learner.IntAt = learn.IntAtSample
-	e.Learner = learner
-	_, err := Run(t.Context(), e, open(t))
-	must.Refuse(t, err, "int_at")
-}
-
 // TestAChangedTaskIsNotResumed: what a replay is rebuilt from is only good for the task that it was recorded on.
 func TestAChangedTaskIsNotResumed(t *testing.T) {
 	e, st := tinyQ(1), open(t)

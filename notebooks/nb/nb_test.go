@@ -161,14 +161,6 @@ func TestBudgetFollowsTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestStoreIsWhereTheEnvironmentSays(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "mine")
-	t.Setenv("NB_STORE", folder)
-	if got := Store().Dir(); got != folder {
-		t.Errorf("the store is %s, want %s", got, folder)
-	}
-}
-
 func TestStopButtonCancelsTheContext(t *testing.T) {
 	ctx := Interruptible()
 	self := must.Get(os.FindProcess(os.Getpid()))(t)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib"
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
@@ -118,18 +117,5 @@ func TestSettingsPutsChangedOnesFirst(t *testing.T) {
 	}
 	if _, err := Settings("mappo-cermic", "explore.alpah=0.5"); err == nil {
 		t.Error("an unknown setting is accepted")
-	}
-}
-
-func TestEveryTaskAndMethodHasOneLine(t *testing.T) {
-	for _, task := range Tasks() {
-		if len(strings.Fields(task.About)) < 3 {
-			t.Errorf("%s: %q", task.ID, task.About)
-		}
-	}
-	for _, m := range cermiclib.Methods() {
-		if len(strings.Fields(m.About)) < 3 {
-			t.Errorf("%s: %q", m.ID, m.About)
-		}
 	}
 }
