@@ -18,7 +18,6 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
-	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
 	"cermic/viz"
@@ -112,11 +111,10 @@ func storeOf(fsys fs.FS) (st *results.Store, done func(), err error) {
 
 // retrain trains the experiment of a record into st.
 func retrain(ctx context.Context, r *results.Record, st *results.Store) (*results.Record, error) {
-	var e experiment.Config
-	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
+	e, err := experiment.Of(r)
+	if err != nil {
 		return nil, fmt.Errorf("its settings are of another version of this program: %w", err)
 	}
-	e.Method = r.Method
 	id, err := e.ID()
 	if err != nil {
 		return nil, err

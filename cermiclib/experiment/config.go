@@ -10,6 +10,7 @@ import (
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/policy"
+	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/envs/conf"
 )
@@ -57,6 +58,14 @@ func (e Config) Label() string {
 		name += " (" + e.History() + ")"
 	}
 	return name
+}
+
+// Of returns the experiment of a record, with its label. A record with settings or parts that this program does not have
+// is an error.
+func Of(r *results.Record) (e Config, err error) {
+	err = conf.Unmarshal(r.Experiment, &e)
+	e.Method = r.Method
+	return e, err
 }
 
 // ID is the hash that names the run of the experiment.

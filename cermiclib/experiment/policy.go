@@ -7,7 +7,6 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/envs"
-	"cermic/envs/conf"
 )
 
 // Policy acts for all agents of a trained run in E parallel environments. Close it when it is no longer needed. It
@@ -34,11 +33,10 @@ func Load(st *results.Store, id string, copies int) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	var e Config
-	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
+	e, err := Of(r)
+	if err != nil {
 		return nil, fmt.Errorf("run %s cannot be built here: %w", id, err)
 	}
-	e.Method = r.Method
 	return e.Trained(st, copies)
 }
 

@@ -71,10 +71,8 @@ func (l *left) read() error {
 }
 
 // experiment is the one that is trained, with its label.
-func (l *left) experiment() (e experiment.Config, err error) {
-	err = conf.Unmarshal(l.Experiment, &e)
-	e.Method = l.Method
-	return e, err
+func (l *left) experiment() (experiment.Config, error) {
+	return experiment.Of(&results.Record{Method: l.Method, Experiment: l.Experiment})
 }
 
 // note writes down what is trained.

@@ -10,7 +10,6 @@ import (
 	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/envs/conf"
 )
 
 // labelOf is the method's name and the changes. Settings whose keys are in without are left out, as all runs beside it
@@ -29,14 +28,13 @@ func labelOf(d cermiclib.Description, without []string) string {
 // describeRun compares a stored run with today's defaults of the method and the budget that its label names. A run that
 // this program cannot read is an error.
 func describeRun(r *results.Record) (d cermiclib.Description, err error) {
-	var e experiment.Config
-	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
+	e, err := experiment.Of(r)
+	if err != nil {
 		return d, err
 	}
 	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
 		return d, errors.New("it lacks a task, learner, policy or explorer")
 	}
-	e.Method = r.Method
 	return describe(e)
 }
 
