@@ -69,11 +69,9 @@ func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 		}
 		all = append(all, KeyDoc{Key: path, Type: typeName(v.Type()), Value: kind, Kinds: kinds(v.Type())})
 	}
-	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return all
-		}
-		v = v.Elem()
+	v, ok := unwrap(v)
+	if !ok {
+		return all
 	}
 	if v.Kind() != reflect.Struct {
 		value := fmt.Sprint(v)

@@ -51,23 +51,17 @@ func TestMarlEvalReadsBack(t *testing.T) {
 }
 
 // As BenchMARL writes it: steps by their iteration, other metrics beside the return, collections without an evaluation.
+// marl-eval's own examples call their runs run_1; another name has a seed by its place.
 func TestMarlEvalReadsBenchMARL(t *testing.T) {
-	rs, err := Import([]byte(`{"vmas": {"balance": {"mappo": {"seed_0": {"absolute_metrics": {"return": [3.0]},
+	rs, err := Import([]byte(`{"vmas": {"balance": {"mappo": {"run_4": {"absolute_metrics": {"return": [3.0]},
 		"step_10": {"step_count": 60000, "agents_return": [3.0, 1.0], "return": [3.0, 1.0]},
-		"step_2": {"step_count": 12000, "return": [0.5]}, "step_3": {"step_count": 18000, "other": [1]}}}}}}`))
+		"step_2": {"step_count": 12000, "return": [0.5]}, "step_3": {"step_count": 18000, "other": [1]}},
+		"second": {"step_1": {"step_count": 1, "return": [2]}}}}}}`))
 	must.Do(t, err)
 	e := rs[0].Evals
-	if len(e) != 2 || e[0].Frames != 12000 || e[1].Frames != 60000 || e[1].Scores[1] != 1 || rs[0].Seed != 0 || e[1].Groups != nil {
-		t.Errorf("got %+v", rs[0])
-	}
-}
-
-// marl-eval's own examples call their runs run_1; who calls them otherwise still has several.
-func TestSeedsAreReadFromTheNamesOfRuns(t *testing.T) {
-	rs, err := Import([]byte(`{"e": {"t": {"m": {"run_4": {"step_1": {"step_count": 1, "return": [1]}},
-		"second": {"step_1": {"step_count": 1, "return": [2]}}}}}}`))
-	if err != nil || len(rs) != 2 || rs[0].Seed != 4 || rs[1].Seed != 1 {
-		t.Errorf("got %+v, %v, want seeds 4 and 1", rs, err)
+	if len(e) != 2 || e[0].Frames != 12000 || e[1].Frames != 60000 || e[1].Scores[1] != 1 || rs[0].Seed != 4 ||
+		e[1].Groups != nil || len(rs) != 2 || rs[1].Seed != 1 {
+		t.Errorf("got %+v", rs)
 	}
 }
 
