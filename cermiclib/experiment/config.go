@@ -60,8 +60,8 @@ func (e Config) Label() string {
 	return name
 }
 
-// Of returns the experiment of a record, with its label. A record with settings or parts that this program does not have
-// is an error.
+// Of returns the experiment of a record, with its label. A record with settings or parts that this program does not
+// have is an error.
 func Of(r *results.Record) (e Config, err error) {
 	err = conf.Unmarshal(r.Experiment, &e)
 	e.Method = r.Method

@@ -11,9 +11,8 @@ import (
 	"cermic/envs"
 )
 
-// coverage counts which cells of a task's declared projection training has visited. It looks at the environment,
-// draws nothing and touches nothing, so a run learns the same with it as without. A nil coverage is of a task that
-// declares no projection.
+// coverage counts the visited cells of a task's declared projection, without an effect on training. It is nil for a
+// task that declares none.
 type coverage struct {
 	of     envs.Coverer
 	visits results.Visits
@@ -119,7 +118,9 @@ func (v *coverage) buffers() []buffer {
 	if v == nil {
 		return nil
 	}
-	return []buffer{kept("visits", v.visits.Counts), kept("visits_recent", v.visits.Recent), kept(bonusTensor, v.visits.Bonus)}
+	return []buffer{
+		kept("visits", v.visits.Counts), kept("visits_recent", v.visits.Recent), kept(bonusTensor, v.visits.Bonus),
+	}
 }
 
 // in reports whether a checkpoint has visits to restore. Older ones have none: then counting starts anew.
@@ -128,9 +129,8 @@ func (v *coverage) in(byName map[string]safetensors.Tensor) bool {
 	return v != nil && counted
 }
 
-// Visits returns how often e's run had visited each cell when it was last saved, and what its last rollout batch
-// earned there. The run may be partial; it is not changed. While a run trains, every results.Event of an iteration
-// carries its visits.
+// Visits returns the visits and bonuses of e's run, complete or partial, when it was last saved. While a run trains,
+// every results.Event of an iteration carries them.
 func Visits(e Config, st *results.Store) (*results.Visits, error) {
 	id, err := e.ID()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// saveEvery is the time between two checkpoints on disk. A kill costs at most this and the iteration it hits; a stop
-// costs nothing but the iteration, because the state at its start is kept in memory.
+// saveEvery is the time between two checkpoints on disk, which a kill can cost. A stop costs the running iteration
+// alone.
 var saveEvery = 10 * time.Second
 
 // patience is how long a stop waits for the stage that it interrupts.
@@ -154,8 +154,8 @@ func (s *session) build(ctx context.Context) (err error) {
 	})
 }
 
-// patiently runs one stage of the work. Stages look at ctx between graph calls, but one call, or compiling a graph,
-// may take longer than somebody waits who has asked for a stop: after a moment the stage is left to end by itself.
+// patiently runs one stage of the work. A graph call or a compilation does not look at ctx: after a stop and a moment
+// the stage is left to end by itself.
 func (s *session) patiently(ctx context.Context, stage func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- stage() }()

@@ -98,8 +98,8 @@ func (g *group) wide(graph results.Graph, agents int) results.Graph {
 	return out
 }
 
-// ErrNoWeights is wrapped by the error of playing a run whose weights are not in the store: it was never trained
-// there, as committed records were not, or its checkpoint is gone. It is an fs.ErrNotExist.
+// ErrNoWeights is wrapped by the error of playing a run without weights in the store, such as a committed record. It is
+// an fs.ErrNotExist.
 var ErrNoWeights error = noWeights{}
 
 type noWeights struct{}
@@ -108,8 +108,8 @@ func (noWeights) Error() string { return "it has no weights here" }
 
 func (noWeights) Is(target error) bool { return target == fs.ErrNotExist }
 
-// weightsError is the error of playing e's run if its weights cannot be read. A complete record would be shown and not
-// trained, so that the sentence about it names the command that trains again.
+// weightsError is the error of playing e's run if its weights cannot be read. For a complete record it names the
+// command that trains again.
 func (e Config) weightsError(id string, st *results.Store, err error) error {
 	what := fmt.Sprintf("%s on %s with seed %d", e.Label(), e.Task.Kind(), e.Seed)
 	if !errors.Is(err, fs.ErrNotExist) {

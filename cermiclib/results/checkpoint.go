@@ -112,9 +112,8 @@ const (
 	weightsSuffix = ".safetensors" // ends the name of a file in the folder weights
 )
 
-// Weights returns what the run called id has learned, to act with: its checkpoint or else the file
-// weights/<ID>.safetensors beside its packed record, whose hash that record names. The error wraps fs.ErrNotExist if
-// there is neither.
+// Weights returns the learned weights of run id: its checkpoint or else weights/<ID>.safetensors beside its packed
+// record, which names the file's hash. The error wraps fs.ErrNotExist if there is neither.
 func (s *Store) Weights(id string) (Checkpoint, error) {
 	c, err := s.Checkpoint(id)
 	packed, ok := s.base[id]

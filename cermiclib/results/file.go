@@ -57,8 +57,8 @@ func Inflate(data []byte, limit int64) (text []byte, err error) {
 }
 
 // WriteFile replaces the content of a file atomically and durably: after an error, a crash or a loss of power the file
-// is the old or the new one. It makes the folder, follows a link to the file behind it, and writes to a pipe or a device
-// directly. Several processes may write a file at once.
+// is the old or the new one. It makes the folder, follows a link to the file behind it, and writes to a pipe or a
+// device directly. Several processes may write a file at once.
 func WriteFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return diskError(path, err)

@@ -33,12 +33,10 @@ type Run struct {
 	resume *Checkpoint
 }
 
-// Claim takes the run called id for training and prepares its folder: it renames damaged files to *.damaged-N, with a
-// line to note, and takes the record from the checkpoint. Without an intact checkpoint the run starts from nothing.
-//
-// experiment is the canonical JSON whose hash id is; of header, Claim uses Task, Method, Budget, Seed and Host. If
-// another process trains the run, Claim waits or, without wait, returns an error that names it and wraps ErrBusy. The
-// returned run may be Complete: then there is nothing left to train. Close it in any case.
+// Claim takes the run called id for training: it renames damaged files to *.damaged-N, with a line to note, and resumes
+// the record of the checkpoint. Without an intact checkpoint the run starts from nothing. experiment is the canonical
+// JSON with the hash id; header has Task, Method, Budget, Seed and Host. If another process trains the run, Claim waits
+// or, without wait, returns an error that names it and wraps ErrBusy. The run may be Complete. Close it in any case.
 func (s *Store) Claim(
 	ctx context.Context, id string, experiment []byte, header Record, wait bool, note func(string),
 ) (*Run, error) {
@@ -142,9 +140,8 @@ func (r *Run) Complete() bool { return r.record.Complete }
 
 func (r *Run) path(name string) string { return filepath.Join(r.dir, name) }
 
-// LoadCheckpoint returns the checkpoint to resume from; ok is false if the run starts from nothing. Record holds
-// exactly what led to it. It may be at the end of the budget, when only Finish was missed. A second call finds none, so
-// that the tensors can be freed.
+// LoadCheckpoint returns the checkpoint to resume from, perhaps at the end of the budget; ok is false if the run starts
+// from nothing. Record holds what led to it. A second call finds none, so that the tensors can be freed.
 func (r *Run) LoadCheckpoint() (c Checkpoint, ok bool) {
 	if r.resume == nil {
 		return Checkpoint{}, false

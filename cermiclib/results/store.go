@@ -69,9 +69,8 @@ func (s *Store) File(name string) ([]byte, error) {
 	return data, err
 }
 
-// Get returns the run called id: a complete record if there is one, else the partial one. The error wraps
-// fs.ErrNotExist if there is none, and ErrDamaged if there is only a damaged one, which the next Claim repairs. The
-// record is shared: do not change it.
+// Get returns the run called id, complete if possible. The error wraps fs.ErrNotExist if there is none, and ErrDamaged
+// if the only one is damaged, which the next Claim repairs. The record is shared: do not change it.
 func (s *Store) Get(id string) (*Record, error) { return s.get(id, true) }
 
 // Head is Get without scalars, which take most of the time to read; of the evaluations it has only the frames and

@@ -85,8 +85,8 @@ func Turn(st *results.Store, now, next experiment.Config) (experiment.Config, er
 	return branch(now, saved.Frames, settings)
 }
 
-// Continue returns the experiment that goes on from the end of run id of st with the settings of next, but the run's
-// seed. If a fork cannot change these settings, next is no longer, or id is empty, it is next, a run from scratch.
+// Continue returns the experiment that continues run id of st with the settings of next and the run's seed. It is next,
+// a run from scratch, if id is empty, next is not longer, or a fork cannot change these settings.
 func Continue(st *results.Store, id string, next experiment.Config) (experiment.Config, error) {
 	if id == "" {
 		return next, nil
@@ -104,8 +104,8 @@ func Continue(st *results.Store, id string, next experiment.Config) (experiment.
 	return branch(parent, parent.Budget.Frames, settings)
 }
 
-// changes lists the settings of next that differ in now. ok is false if a fork cannot change them: they make other parts,
-// or networks of other sizes.
+// changes lists the settings of next that differ in now. ok is false if a fork cannot change them: they make other
+// parts, or networks of other sizes.
 func changes(now, next experiment.Config) (settings []string, ok bool, err error) {
 	settings, err = experiment.Differences(next, now)
 	if err != nil {
