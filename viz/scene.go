@@ -132,8 +132,17 @@ func (p painter) shape(s envs.Shape) {
 		p.circle(s, l)
 	case s.Height > 0:
 		p.outline(p.corners(s), l)
+		p.inside(s)
 	case s.Width > 0:
 		p.segment(s, l)
+	}
+}
+
+// inside writes the label of a rectangle, such as the payoff of a joint action, in its middle.
+func (p painter) inside(s envs.Shape) {
+	if s.Label != "" {
+		style := typeface(max(float64(p.reach(s))*0.8, 6), false)
+		p.FillText(style, p.at(s.X, s.Y), s.Label)
 	}
 }
 

@@ -164,8 +164,8 @@ func (m *matrix) cell(s []int32, _ int) int32 {
 	return s[1]*int32(n*len(m.payoff)) + int32(k*n) + s[2]
 }
 
-// scene draws the tables side by side, with a row for each action of agent 0. The best payoff is a goal, the played
-// joint action is filled, and the agents stand at their row and column.
+// scene draws the tables of payoffs side by side, with a row for each action of agent 0. The best payoff is a goal, the
+// played joint action is filled, and the agents stand at their row and column.
 func (m *matrix) scene(s []int32, _ TV) envs.Scene {
 	n := m.choices()
 	wide := float64(n*len(m.payoff) + len(m.payoff) - 1)
@@ -176,7 +176,8 @@ func (m *matrix) scene(s []int32, _ TV) envs.Scene {
 		for i := range n {
 			for j := range n {
 				box := envs.Shape{Role: envs.RoleObstacle, Agent: -1, X: float64(k*(n+1)+j) + 0.5,
-					Y: float64(n-i) - 0.5, Width: 0.9, Height: 0.9, Hollow: true}
+					Y: float64(n-i) - 0.5, Width: 0.9, Height: 0.9,
+					Hollow: true, Label: fmt.Sprint(m.payoff[k][i][j])}
 				if k == best && i == row && j == column {
 					box.Role = envs.RoleTarget
 				}

@@ -3,6 +3,7 @@
 package explore
 
 import (
+	"fmt"
 	"testing"
 
 	"cermic/envs"
@@ -23,6 +24,10 @@ func TestMatrixGamesPayWhatTheirTablesSay(t *testing.T) {
 				p.step(pay, pay, true, int32(i), int32(j))
 				if p.out.Score[0] != pay {
 					t.Errorf("the score of %s is %g for %d and %d, want %g", c.cfg.Kind(), p.out.Score[0], i, j, pay)
+				}
+				box := p.env.Scene(0).Shapes[3*i+j]
+				if box.Hollow || box.Label != fmt.Sprint(pay) {
+					t.Errorf("the played box of %s, row %d, column %d is drawn as %+v", c.cfg.Kind(), i, j, box)
 				}
 			}
 		}
