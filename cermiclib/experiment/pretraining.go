@@ -47,15 +47,6 @@ type Pretrained struct {
 	memory.Quality
 }
 
-// pretrainedFile is a Pretrained on disk; what could not be measured is left out, since JSON knows no NaN.
-type pretrainedFile struct {
-	Weights string   `json:"weights"`
-	Present float64  `json:"present"`
-	AUC     *float64 `json:"auc,omitempty"`
-	RMSE    *float64 `json:"rmse,omitempty"`
-	Spread  *float64 `json:"spread,omitempty"`
-}
-
 // File is what a store calls the file that says what came of p.
 func (p Pretraining) File() (string, error) {
 	id, err := conf.Hash(p)
@@ -80,20 +71,10 @@ func (p Pretraining) Find(st *results.Store) (*Pretrained, error) {
 	return made, nil
 }
 
+// readPretrained reads a file of Save, which leaves out numbers that could not be measured.
 func readPretrained(data []byte) (*Pretrained, error) {
-	var f pretrainedFile
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, err
-	}
-	measured := func(v *float64) float64 {
-		if v == nil {
-			return math.NaN()
-		}
-		return *v
-	}
-	return &Pretrained{f.Weights, memory.Quality{
-		AUC: measured(f.AUC), Present: f.Present, RMSE: measured(f.RMSE), Spread: measured(f.Spread),
-	}}, nil
+	r := &Pretrained{Quality: memory.Quality{AUC: math.NaN(), RMSE: math.NaN(), Spread: math.NaN()}}
+	return r, json.Unmarshal(data, r)
 }
 
 // Here reports whether the weights themselves are in the store: of committed ones only the quality is.
@@ -139,13 +120,13 @@ func (r Pretrained) Save(p Pretraining, st *results.Store) error {
 	if err != nil {
 		return err
 	}
-	known := func(v float64) *float64 {
-		if math.IsNaN(v) {
-			return nil
+	values := map[string]any{"weights": r.Weights}
+	for key, v := range map[string]float64{"present": r.Present, "auc": r.AUC, "rmse": r.RMSE, "spread": r.Spread} {
+		if !math.IsNaN(v) { // which JSON cannot hold
+			values[key] = v
 		}
-		return &v
 	}
-	data, err := json.Marshal(pretrainedFile{r.Weights, r.Present, known(r.AUC), known(r.RMSE), known(r.Spread)})
+	data, err := json.Marshal(values)
 	if err != nil {
 		return err
 	}

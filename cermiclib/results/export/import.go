@@ -70,21 +70,16 @@ func Import(data []byte) ([]*results.Record, error) {
 		return nil, err
 	}
 	var c curves
-	if json.Unmarshal(data, &struct{ Schema *string }{&c.Schema}) == nil && c.Schema != "" {
-		err := json.Unmarshal(data, &c)
-		if err == nil && c.Schema != recordedSchema {
-			err = fmt.Errorf("schema is %q, want %q", c.Schema, recordedSchema)
-		}
-		var rs []*results.Record
-		if err == nil {
-			rs, err = c.records()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("recorded curves: %w", plain(err))
-		}
-		return rs, nil
+	err = json.Unmarshal(data, &c)
+	switch {
+	case c.Schema == "":
+		return readMarlEval(data)
+	case c.Schema != recordedSchema:
+		return nil, fmt.Errorf("recorded curves: schema is %q, want %q", c.Schema, recordedSchema)
+	case err != nil:
+		return nil, fmt.Errorf("recorded curves: %w", plain(err))
 	}
-	return readMarlEval(data)
+	return c.records()
 }
 
 var textOrNumber = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|NaN|Infinity`)
