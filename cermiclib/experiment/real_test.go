@@ -3,8 +3,6 @@
 package experiment
 
 import (
-	"context"
-	"errors"
 	"net"
 	"strings"
 	"testing"
@@ -98,15 +96,7 @@ func TestAStoppedRunGoesOnOnRealGames(t *testing.T) {
 	for name, kind := range map[string]func(uint64) Config{"mappo": tiny, "qmix": tinyQ} {
 		realGames(t, 4)
 		st, e := open(t), onRealGames(kind(1))
-		ctx, stop := context.WithCancel(t.Context())
-		_, err := Run(ctx, e, st, func(e results.Event) {
-			if e.Scalars != nil {
-				stop()
-			}
-		})
-		if stop(); !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
+		stopAt(t, e, 200, st)
 		r, err := Run(t.Context(), e, st)
 		if name == "mappo" && (err != nil || !r.Complete) {
 			t.Errorf("mappo does not go on: %v", err)

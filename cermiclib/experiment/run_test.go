@@ -181,17 +181,8 @@ func TestWhenTheBonusIsComputedMatters(t *testing.T) {
 // TestAChangedTaskIsNotResumed: what a replay is rebuilt from is only good for the task that it was recorded on.
 func TestAChangedTaskIsNotResumed(t *testing.T) {
 	e, st := tinyQ(1), open(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	if _, err := Run(ctx, e, st, func(e results.Event) {
-		if e.Scalars != nil {
-			cancel()
-		}
-	}); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-	id := must.Get(e.ID())(t)
-	saved := must.Get(st.Checkpoint(id))(t)
+	stopAt(t, e, 200, st)
+	saved := must.Get(st.Checkpoint(idOf(t, e)))(t)
 	backend := must.Get(nn.Open())(t)
 	for name, change := range map[string]func(e *Config, actions []uint8) []uint8{
 		"nothing": func(_ *Config, actions []uint8) []uint8 { return actions },

@@ -3,6 +3,8 @@
 package libtest
 
 import (
+	"context"
+	"errors"
 	"math"
 	"os"
 	"slices"
@@ -29,6 +31,21 @@ func Main(m *testing.M) {
 		}
 	}
 	os.Exit(m.Run())
+}
+
+// Stop trains e until it has trained so many frames.
+func Stop(t testing.TB, e experiment.Config, frames int, st *results.Store) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	r, err := experiment.Run(ctx, e, st, func(e results.Event) {
+		if e.Frames >= frames {
+			stop()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || r.Frames != frames {
+		t.Fatalf("stopped at %d frames (%v), want %d", r.Frames, err, frames)
+	}
 }
 
 // Backend opens the pure Go backend, which every machine has.

@@ -3,8 +3,6 @@
 package plan
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -207,16 +205,7 @@ func TestEveryMethodTakesEmptyMasksOfTheDead(t *testing.T) {
 			checkTrained(t, want, 2)
 			e.Task = mortalGame{game, true}
 			st := libtest.Store(t)
-			ctx, stop := context.WithCancel(t.Context())
-			defer stop()
-			_, err := experiment.Run(ctx, e, st, func(e results.Event) {
-				if e.Scalars != nil {
-					stop()
-				}
-			})
-			if !errors.Is(err, context.Canceled) {
-				t.Fatalf("not stopped: %v", err)
-			}
+			libtest.Stop(t, e, e.Learner.CollectFrames(), st)
 			got, err := experiment.Run(t.Context(), e, st)
 			if err != nil || !reflect.DeepEqual(got.Evals, want.Evals) || !reflect.DeepEqual(got.Scalars, want.Scalars) {
 				t.Errorf("it ends as %+v (%v)\nwant %+v", got, err, want)

@@ -3,35 +3,21 @@
 package plan
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
-	"cermic/cermiclib/results"
 	"cermic/internal/must"
 )
 
-// asking returns how to ask for runs of small networks on a task, and to stop one at 1,000 frames.
-func asking(t *testing.T, task string) (ask func(set ...string) experiment.Config, halt func(experiment.Config, *results.Store)) {
+// asking returns how to ask for runs of small networks on a task.
+func asking(t *testing.T, task string) func(set ...string) experiment.Config {
 	t.Setenv("GOMLX_BACKEND", nn.Sequential) // compiles such small networks in no time
-	ask = func(set ...string) experiment.Config {
+	return func(set ...string) experiment.Config {
 		return configure(t, Request{Task: task, Method: "mappo", Budget: "smoke", Seed: 1,
 			Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
-	}
-	return ask, func(e experiment.Config, st *results.Store) {
-		ctx, stop := context.WithCancel(t.Context())
-		defer stop()
-		if _, err := experiment.Run(ctx, e, st, func(e results.Event) {
-			if e.Frames == 1000 {
-				stop()
-			}
-		}); !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
 	}
 }
 
@@ -39,9 +25,9 @@ func asking(t *testing.T, task string) (ask func(set ...string) experiment.Confi
 // episodes it branches.
 func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
 	st := libtest.Store(t)
-	ask, halt := asking(t, "explore/rooms")
+	ask := asking(t, "explore/rooms")
 	now := ask()
-	halt(now, st)
+	libtest.Stop(t, now, 1000, st)
 	for _, c := range []struct {
 		setting string
 		forks   int
@@ -56,13 +42,13 @@ func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
 // A control that moves while a run trains makes it branch off; where that is impossible or pointless, a run of its own.
 func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 	st := libtest.Store(t)
-	ask, halt := asking(t, "balance")
+	ask := asking(t, "balance")
 	turn := func(now, next experiment.Config) experiment.Config { return must.Get(Turn(st, now, next))(t) }
 	now, next := ask(), ask("learner.lr=0.001")
 	if e := turn(now, next); len(e.Forks) != 0 || e.Method != next.Method {
 		t.Errorf("before it is trained: %q with forks %v, want a run of its own", e.Method, e.Forks)
 	}
-	halt(now, st)
+	libtest.Stop(t, now, 1000, st)
 	e := turn(now, next)
 	if len(e.Forks) != 1 || e.Forks[0].At != 1000 || !strings.HasSuffix(e.Method, "learner.lr=0.001 policy.hidden=[8] (learner.lr=0.0001 until 1k)") {
 		t.Errorf("in the middle: %q with forks %+v, want a branch at 1000 frames", e.Method, e.Forks)
