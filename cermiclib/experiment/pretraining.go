@@ -141,7 +141,7 @@ func ExportPretrained(st *results.Store, rs []*results.Record, folder string) er
 	}
 	for _, name := range files {
 		file := filepath.Join(st.Dir(), name)
-		data, err := results.ReadFile(file, 64<<20)
+		data, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -126,7 +127,7 @@ func (p *Pretrained) Save(folder string) (string, error) {
 // loadFor reads weights that Save wrote, for a memory of that kind; it refuses a file whose bytes are not those that
 // id is the hash of.
 func loadFor(kind, folder, id string) (*Pretrained, error) {
-	data, err := results.ReadFile(PretrainedPath(folder, id), 16<<30)
+	data, err := os.ReadFile(PretrainedPath(folder, id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("memory %s: the pre-trained weights cannot be read: %w", kind, err)
 	}

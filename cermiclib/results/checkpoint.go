@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -50,7 +51,7 @@ func (c Checkpoint) write(w io.Writer, record *Record) error {
 
 // readCheckpoint reads the checkpoint of run id at path and the record that led to it.
 func readCheckpoint(path, id string) (c Checkpoint, record *Record, err error) {
-	data, err := ReadFile(path, maxFile)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return c, nil, err
 	}

@@ -17,25 +17,8 @@ import (
 	"syscall"
 )
 
-// Size limits in bytes, far above genuine files. The largest of these are checkpoints with a replay buffer.
-const (
-	maxFile = 16 << 30 // of a file that is read whole
-	maxPack = 64 << 20 // of a packed record, unpacked
-)
-
-// ReadFile reads a regular file of at most limit bytes. Anything else is an error.
-func ReadFile(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", path)
-	case info.Size() > limit:
-		return nil, fmt.Errorf("%s has %d bytes, more than the %d that such a file may have", path, info.Size(), limit)
-	}
-	return os.ReadFile(path)
-}
+// maxPack is the largest size of an unpacked record or checkpoint in bytes, far above genuine ones.
+const maxPack = 64 << 20
 
 // Inflate unpacks a single gzip stream to at most limit bytes.
 func Inflate(data []byte, limit int64) (text []byte, err error) {

@@ -3,9 +3,7 @@
 package results
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -46,19 +44,13 @@ func (s *Store) Claim(
 	if note == nil {
 		note = s.Note
 	}
-	var text bytes.Buffer
-	if err := json.Compact(&text, experiment); err != nil {
-		return nil, fmt.Errorf("the experiment of run %s is not JSON: %w", id, err)
-	}
 	r := &Run{dir: filepath.Join(s.dir, id), note: note}
 	r.record = &Record{ID: id, Task: header.Task, Method: header.Method, Budget: header.Budget, Seed: header.Seed,
-		Host: header.Host, Experiment: text.Bytes(), Scalars: map[string]Points{}}
+		Host: header.Host, Experiment: experiment, Scalars: map[string]Points{}}
 	found, err := readRun(r.dir, true)
 	if err == nil && found.Complete { // it needs no lock, and its folder may be read-only
-		if err = r.adopt(found); err == nil {
-			return r, nil
-		}
-		return nil, err
+		r.record = found
+		return r, nil
 	}
 	if err := os.MkdirAll(r.dir, 0o777); err != nil {
 		return nil, diskError(r.dir, err)
@@ -70,16 +62,6 @@ func (s *Store) Claim(
 		return nil, errors.Join(fmt.Errorf("run %s: %w", id, err), r.Close())
 	}
 	return r, nil
-}
-
-// adopt makes a stored record the run's. It guards against an ID that is no hash of the experiment.
-func (r *Run) adopt(found *Record) error {
-	if !bytes.Equal(found.Experiment, r.record.Experiment) {
-		return fmt.Errorf("run %s in the store is another experiment than the one given; the ID must be its hash",
-			found.ID)
-	}
-	r.record = found
-	return nil
 }
 
 // recover prepares the folder, whose lock is held, for training.
@@ -95,7 +77,8 @@ func (r *Run) recover() error {
 	case errors.Is(err, fs.ErrNotExist):
 		err = nil
 	case err == nil && found.Complete:
-		return r.adopt(found)
+		r.record = found
+		return nil
 	}
 	if err == nil {
 		err = r.takeCheckpoint()
@@ -116,8 +99,8 @@ func (r *Run) takeCheckpoint() error {
 	case err != nil:
 		return r.setAside(checkpointFile, fmt.Sprintf("%s cannot be used: %v", r.path(checkpointFile), err))
 	}
-	r.resume = &c
-	return r.adopt(record)
+	r.resume, r.record = &c, record
+	return nil
 }
 
 // setAside renames a damaged file to the first free name.damaged-N and says why.

@@ -100,7 +100,7 @@ func (s *Store) get(id string, whole bool) (*Record, error) {
 // readRun reads the record in a run's folder, which needs no lock.
 func readRun(dir string, whole bool) (*Record, error) {
 	path := filepath.Join(dir, recordFile)
-	data, err := ReadFile(path, maxFile)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

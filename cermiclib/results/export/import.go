@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -42,15 +43,12 @@ func BenchMARL(learner, task string) ([]*results.Record, error) {
 	return Import(data)
 }
 
-// Size limits in bytes, far above genuine files. The largest of these are a benchmark's results of a whole paper.
-const (
-	maxText     = 256 << 20 // unpacked
-	maxImported = 64 << 20  // on disk
-)
+// maxText is the largest size of an unpacked file in bytes, far above a benchmark's results of a whole paper.
+const maxText = 256 << 20
 
 // ImportFile is Import of a file.
 func ImportFile(path string) ([]*results.Record, error) {
-	data, err := results.ReadFile(path, maxImported)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
