@@ -18,6 +18,7 @@ type Description struct {
 	Method  string
 	Changes []string // settings that differ, "key=value", sorted
 	Base    string   // the named budget that a custom one changes; else empty
+	History string   // of a fork; see experiment.Config.History
 }
 
 // elseBudget stands in a label before the named budget that a custom one changes.
@@ -28,6 +29,9 @@ func (d Description) String() string {
 	words := append([]string{d.Method}, d.Changes...)
 	if d.Base != "" {
 		words = append(words, elseBudget+d.Base+")")
+	}
+	if d.History != "" {
+		words = append(words, "("+d.History+")")
 	}
 	return strings.Join(words, " ")
 }
@@ -92,7 +96,7 @@ func compare(e experiment.Config, m Method, b Preset, reward envs.Reward) (d Des
 	if err != nil {
 		return d, err
 	}
-	d.Method = m.ID
+	d.Method, d.History = m.ID, e.History()
 	if e.Budget.Name != b.Budget.Name {
 		d.Base = b.Budget.Name
 	}

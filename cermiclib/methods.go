@@ -57,7 +57,8 @@ var methods = []Method{
 	},
 	{
 		ID: "qmix-spectra", About: "QMIX with attention over entities in policy and mixer",
-		Learner: mixedBy(learn.DefaultSPECTra()), Policy: policy.DefaultSPECTra(), Explore: explore.None{},
+		Learner: with(learn.DefaultQ(), func(c *learn.Q) { c.Mixer = learn.DefaultSPECTra() }),
+		Policy:  policy.DefaultSPECTra(), Explore: explore.None{},
 	},
 	{
 		ID: "mappo-db", About: "MAPPO with the dynamic-bottleneck bonus: curiosity without context",
@@ -65,7 +66,7 @@ var methods = []Method{
 	},
 	{
 		ID: "mace", About: "independent PPO rewarded for its own novelty, its peers' and its influence on them",
-		Learner: independent(learn.DefaultMAPPO()), Policy: policy.DefaultMLP(), Explore: explore.DefaultMACE(),
+		Learner: with(learn.DefaultMAPPO(), independent), Policy: policy.DefaultMLP(), Explore: explore.DefaultMACE(),
 	},
 	{
 		ID: "qplex-ices", About: "QPLEX with an exploration policy rewarded for individual contributions",
@@ -89,12 +90,12 @@ var methods = []Method{
 			"a control that learns no features",
 	},
 	{
-		ID: "mace-native", Learner: standardised(independent(learn.DefaultMAPPO())),
+		ID: "mace-native", Learner: with(with(learn.DefaultMAPPO(), independent), standardised),
 		Policy: policy.DefaultMLP(), Explore: explore.NativeMACE(),
 		About: "mace with the authors' own scale of the bonus, and advantages normalised as theirs",
 	},
 	{
-		ID: "mappo-db-native", Learner: standardised(learn.DefaultMAPPO()),
+		ID: "mappo-db-native", Learner: with(learn.DefaultMAPPO(), standardised),
 		Policy: policy.DefaultMLP(), Explore: explore.NativeDB(),
 		About: "mappo-db with the authors' own scale of the bonus, and advantages normalised as theirs",
 	},
@@ -103,7 +104,9 @@ var methods = []Method{
 		About: "mappo-cermic with the module's settings closer to the paper's text",
 	},
 	{
-		ID: "qmix-cermic-ucb", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.UCB(),
+		// A replay buffer of half the run holds rewards of an outdated bonus, so they are computed when sampled.
+		ID: "qmix-cermic-ucb", Learner: with(learn.DefaultQ(), func(c *learn.Q) { c.IntAt = learn.IntAtSample }),
+		Policy: policy.DefaultMLP(), Explore: cermic.UCB(),
 		About: "ours: qmix-cermic with the bonus of mappo-cermic-ucb",
 	},
 	{
@@ -112,31 +115,17 @@ var methods = []Method{
 	},
 }
 
-// mixedBy is the default value learner with another mixer.
-func mixedBy(m learn.MixerConfig) learn.Q {
-	c := learn.DefaultQ()
-	c.Mixer = m
-	return c
-}
-
-// scoredAnew computes the intrinsic reward of replayed experience when it is sampled, since a replay buffer of half the
-// run holds rewards of an outdated bonus.
-func scoredAnew(c learn.Q) learn.Q {
-	c.IntAt = learn.IntAtSample
+// with returns a changed config.
+func with[C any](c C, change func(*C)) C {
+	change(&c)
 	return c
 }
 
 // independent gives each agent's critic the agent's own observation only.
-func independent(c learn.MAPPO) learn.MAPPO {
-	c.Critic = learn.OwnCritic
-	return c
-}
+func independent(c *learn.MAPPO) { c.Critic = learn.OwnCritic }
 
 // standardised normalises advantages, so the scale of a bonus cancels where nothing else is rewarded.
-func standardised(c learn.MAPPO) learn.MAPPO {
-	c.AdvantageNorm = true
-	return c
-}
+func standardised(c *learn.MAPPO) { c.AdvantageNorm = true }
 
 // Methods returns the registered methods: the paper's in its order, then others.
 func Methods() []Method { return slices.Clone(methods) }

@@ -11,16 +11,14 @@ import (
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/explore"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 )
 
 // TestMethodsOfOneExplorer: a kind's registered default is that of the first method that has it, and the paper's names
 // have its r^i.
 func TestMethodsOfOneExplorer(t *testing.T) {
 	for _, kind := range conf.Kinds[explore.Config]() {
-		c, err := conf.New[explore.Config](kind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(conf.New[explore.Config](kind))(t)
 		i := slices.IndexFunc(methods, func(m Method) bool { return m.Explore.Kind() == kind })
 		if i >= 0 && !reflect.DeepEqual(c, methods[i].Explore) {
 			t.Errorf("explore=%s is %+v, of %s %+v", kind, c, methods[i].ID, methods[i].Explore)

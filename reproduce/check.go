@@ -11,14 +11,13 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
-	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
 	"cermic/viz"
@@ -52,9 +51,17 @@ func check(ctx context.Context, out io.Writer, fsys fs.FS, ids []string) error {
 		return err
 	}
 	all = plan.Labelled(all)
-	chosen, err := named(all, ids)
-	if err != nil {
-		return err
+	var chosen []*results.Record
+	for _, id := range ids {
+		head, err := plan.Find(committed, id)
+		if err != nil {
+			return usageError{err}
+		}
+		i := slices.IndexFunc(all, func(r *results.Record) bool { return r.ID == head.ID })
+		if i < 0 {
+			return fmt.Errorf("record %s is damaged", head.ID)
+		}
+		chosen = append(chosen, all[i])
 	}
 	fresh, err := results.Open(committed.Dir()) // without the records, so that everything is trained
 	if err != nil {
@@ -102,31 +109,12 @@ func storeOf(fsys fs.FS) (st *results.Store, done func(), err error) {
 	return st, func() { os.RemoveAll(dir) }, nil
 }
 
-// named finds records by the beginnings of their IDs.
-func named(all []*results.Record, ids []string) (out []*results.Record, err error) {
-	for _, id := range ids {
-		var found []*results.Record
-		for _, r := range all {
-			if strings.HasPrefix(r.ID, id) {
-				found = append(found, r)
-			}
-		}
-		if len(found) != 1 {
-			return nil, usagef("%s of the committed records begin with %q, want one: status -committed lists their IDs",
-				viz.Count(len(found), "ID"), id)
-		}
-		out = append(out, found[0])
-	}
-	return out, nil
-}
-
 // retrain trains the experiment of a record into st.
 func retrain(ctx context.Context, r *results.Record, st *results.Store) (*results.Record, error) {
-	var e experiment.Config
-	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
+	e, err := experiment.Of(r)
+	if err != nil {
 		return nil, fmt.Errorf("its settings are of another version of this program: %w", err)
 	}
-	e.Method = r.Method
 	id, err := e.ID()
 	if err != nil {
 		return nil, err

@@ -11,22 +11,18 @@ import (
 	"testing"
 
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 )
 
 func TestCommittedRecordsComeOutAgain(t *testing.T) {
 	store, id := trainedRun(t)
 	committed := t.TempDir()
-	st, err := results.Open(store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(results.Open(store))(t)
 	r, err := st.Get(id)
 	if err == nil {
 		_, err = results.WritePack(committed, r)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	again := func(ids ...string) (string, error) {
 		var out bytes.Buffer
 		err := check(t.Context(), &out, os.DirFS(committed), ids)
@@ -45,30 +41,17 @@ func TestCommittedRecordsComeOutAgain(t *testing.T) {
 	older := *r
 	older.ID = "0123456789abcdef"
 	older.Experiment = bytes.Replace(r.Experiment, []byte(`"seed":`), []byte(`"forgotten":1,"seed":`), 1)
-	path, err := results.WritePack(committed, &older)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(results.WritePack(committed, &older))(t)
 	if said, err = again(older.ID, id); err == nil {
 		t.Error("a record of another version is checked")
 	}
 	contains(t, said, "cannot be trained here: its settings are of another version", "equal in every bit")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 
-	data, err := os.ReadFile(filepath.Join(committed, id+".json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed, err := results.Unpack(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(committed, id+".json.gz")))(t)
+	changed := must.Get(results.Unpack(data))(t)
 	changed.Evals[0].Scores[0]++
-	if _, err := results.WritePack(committed, changed); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(results.WritePack(committed, changed))(t)
 	if said, err = again(id); err == nil {
 		t.Error("a changed score is not found")
 	}

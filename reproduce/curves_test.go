@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/figures"
 )
 
@@ -51,15 +52,11 @@ func TestCurvesHaveBenchMARLsOfTheSameLearner(t *testing.T) {
 // marlEvalFile writes a run of one method and seed on Balance, as BenchMARL does, and returns the file's path.
 func marlEvalFile(t *testing.T, path, method string, seed int, score float64) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
 	text := fmt.Sprintf(`{"vmas": {"Balance": {%q: {"seed_%d": {
 		"step_0": {"step_count": 6000.0, "return": [%g]}, "step_1": {"step_count": 600000.0, "return": [%g]}}}}}}`,
 		method, seed, score, score)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 	return path
 }
 

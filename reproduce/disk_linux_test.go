@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 // diskSize is room for a store of a few small runs and its exports.
@@ -33,9 +35,7 @@ func disk(t *testing.T) string {
 func TestExportsToFullAndReadOnlyDisks(t *testing.T) {
 	store, id := trainedRun(t)
 	dir := disk(t)
-	if err := os.CopyFS(dir, os.DirFS(store)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, os.DirFS(store)))
 	older := filepath.Join(dir, "older.csv")
 	write(t, older, "older", 0o666)
 	writers := []string{
@@ -62,9 +62,7 @@ func TestExportsToFullAndReadOnlyDisks(t *testing.T) {
 	if left := globbed(t, filepath.Join(dir, "*.tmp")); len(left) > 0 {
 		t.Errorf("left %v", left)
 	}
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filler))
 	if err := syscall.Mount("none", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		t.Skipf("no read-only disk: %v", err)
 	}

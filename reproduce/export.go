@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -249,9 +248,6 @@ func (x *runExport) tensorBoard(_ *results.Store, rs []*results.Record) error {
 		}
 		method, seed := strings.ReplaceAll(r.Method, "/", "_"), fmt.Sprintf("seed_%d", r.Seed)
 		dir := filepath.Join(x.to, filepath.FromSlash(r.Task), method, seed)
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return err
-		}
 		if err := results.WriteFile(filepath.Join(dir, "events.out.tfevents.0."+r.ID), b.Bytes()); err != nil {
 			return err
 		}
@@ -262,9 +258,6 @@ func (x *runExport) tensorBoard(_ *results.Store, rs []*results.Record) error {
 // safetensors writes the trained variables of every run as <run>.safetensors, without the state of optimisers and
 // environments. A variable's name is its scope, "actor/layer_0/weights"; README.md explains the axes of its shape.
 func (x *runExport) safetensors(st *results.Store, rs []*results.Record) error {
-	if err := os.MkdirAll(x.to, 0o777); err != nil {
-		return err
-	}
 	runs, elsewhere := 0, 0
 	for _, r := range rs {
 		c, err := st.Weights(r.ID)

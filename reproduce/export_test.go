@@ -14,18 +14,13 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/export"
 	"cermic/cermiclib/results/safetensors"
+	"cermic/envs/envtest/must"
 )
 
 func TestRunsAreExportedInEveryForm(t *testing.T) {
 	store, id := trainedRun(t)
-	st, err := results.Open(store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := st.Get(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(results.Open(store))(t)
+	r := must.Get(st.Get(id))(t)
 	to := t.TempDir()
 	arguments := func(form, name string) []string {
 		return []string{"export", form, "-task", "balance", "-budget", "custom", "-store", store, "-o", filepath.Join(to, name)}
@@ -38,11 +33,7 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 		if len(found) != 1 {
 			t.Fatalf("%s wrote %v", form, found)
 		}
-		data, err := os.ReadFile(found[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(data)
+		return string(must.Get(os.ReadFile(found[0]))(t))
 	}
 	lines := strings.Split(strings.TrimSpace(written("csv", "runs.csv")), "\n")
 	if len(lines) != 1+len(r.Evals)*len(r.Evals[0].Scores) || !strings.HasPrefix(lines[1], id+",vmas/balance,") {
@@ -77,10 +68,7 @@ func checkWeights(t *testing.T, st *results.Store, id string, data []byte) {
 	if err != nil || meta["run"] != id {
 		t.Fatalf("weights of %q, %v", meta["run"], err)
 	}
-	c, err := st.Checkpoint(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(st.Checkpoint(id))(t)
 	kept, names := map[string]string{}, map[string]bool{}
 	for _, x := range c.Tensors {
 		kept[x.Name] = string(x.Data)
@@ -103,9 +91,7 @@ func TestTheTableOfEpisodesHasAColumnForEachGroup(t *testing.T) {
 	}
 	groups := map[string][]float64{"b": {3}, "a": {-1}}
 	rs := []*results.Record{{ID: "a", Evals: eval(1, groups)}, {ID: "b", Evals: eval(2, nil)}}
-	if err := (&runExport{to: file, out: io.Discard}).csv(nil, rs); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (&runExport{to: file, out: io.Discard}).csv(nil, rs))
 	text, err := os.ReadFile(file)
 	lines := strings.Split(string(text), "\n")
 	if err != nil || !strings.HasSuffix(lines[0], "success,a_return,b_return") ||
@@ -118,14 +104,9 @@ func TestRunsOfUncommittedSourcesAreNotExportedAsRecords(t *testing.T) {
 	for _, host := range []results.Host{{Commit: "0123"}, {Commit: "0123", Dirty: true}, {}} {
 		st := libtest.Store(t)
 		header := results.Record{Task: "vmas/balance", Method: "mappo", Budget: "smoke", Seed: 1}
-		r, err := st.Claim(t.Context(), "0a", []byte(`{"seed":1}`), header, false, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(st.Claim(t.Context(), "0a", []byte(`{"seed":1}`), header, false, nil))(t)
 		eval := results.Eval{Frames: 1, Scores: []float64{1}}
-		if err := errors.Join(r.AppendEval(eval), r.Finish(host), r.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(r.AppendEval(eval), r.Finish(host), r.Close()))
 		args := []string{"export", "records", "-budget", "smoke", "-store", st.Dir(), "-o", t.TempDir()}
 		if host.Commit != "" && !host.Dirty {
 			succeed(t, args...)

@@ -48,15 +48,9 @@ func storeFlag(f *pflag.FlagSet, store *string) {
 // storeHere is the default store, in the root of the repository, seen from the current folder.
 func storeHere() string {
 	root, err := repository()
-	if err != nil {
-		return defaultStore
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		return defaultStore
-	}
-	path, err := filepath.Rel(here, filepath.Join(root, defaultStore))
-	if err != nil {
+	here, failed := os.Getwd()
+	path, apart := filepath.Rel(here, filepath.Join(root, defaultStore))
+	if errors.Join(err, failed, apart) != nil {
 		return defaultStore
 	}
 	return path

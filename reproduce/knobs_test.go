@@ -7,6 +7,7 @@ import (
 
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 )
 
@@ -22,9 +23,7 @@ func TestKnobsOfThePlaygroundMoveTheirPanels(t *testing.T) {
 	last := func(scalar string, set ...string) float64 {
 		e, err := plan.New(plan.Request{Task: "explore/lock", Method: "mappo-cermic-ucb", Budget: "explore", Seed: 1,
 			Set: append(set, "task.tv=screen", "budget.frames=6000", "budget.eval_every=6000", "budget.eval_episodes=1")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		points := libtest.Train(t, e).Scalars[scalar]
 		if len(points) == 0 {
 			t.Fatalf("%v has no scalar %s", set, scalar)

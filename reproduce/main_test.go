@@ -15,6 +15,7 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 )
 
 // command runs the program in this process and returns what it prints.
@@ -42,9 +43,7 @@ func succeed(t *testing.T, args ...string) string {
 func refuse(t *testing.T, want string, args ...string) string {
 	t.Helper()
 	out, err := command(t, args...)
-	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("%v: %v, want one sentence with %q", args, err, want)
-	}
+	must.Refuse(t, err, want)
 	return out
 }
 

@@ -86,7 +86,7 @@ func (s setup) notebooks(only string) ([]string, error) {
 // cellSeconds is the time limit of a cell.
 const cellSeconds = "3600"
 
-// execute runs the notebooks one after the other; copies go to notebooks/.executed.
+// execute runs the notebooks one after the other. Copies go to notebooks/.executed and, with write, replace the books.
 func (s setup) execute(books []string, budget string, write bool) error {
 	executed := s.path("notebooks", ".executed")
 	program := s.path("reproduce", "jupyter", "kernels", "execute.py")
@@ -110,11 +110,6 @@ func (s setup) execute(books []string, budget string, write bool) error {
 	if !write {
 		return nil
 	}
-	return replaceBooks(books, executed)
-}
-
-// replaceBooks replaces notebooks by their executed copies, each atomically.
-func replaceBooks(books []string, executed string) error {
 	for _, path := range books {
 		copied, err := os.ReadFile(filepath.Join(executed, filepath.Base(path)))
 		if err != nil {

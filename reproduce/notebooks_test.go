@@ -17,6 +17,7 @@ import (
 	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/figures"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
@@ -36,10 +37,7 @@ func committedBooks(t *testing.T) []string {
 // htmlOf is all HTML among the outputs of a notebook.
 func htmlOf(t *testing.T, path string) string {
 	t.Helper()
-	outputs, err := outputsOf(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outputs := must.Get(outputsOf(path))(t)
 	var all strings.Builder
 	for _, data := range outputs {
 		var lines []string
@@ -57,9 +55,7 @@ func htmlOf(t *testing.T, path string) string {
 func committedStore(t *testing.T) *results.Store {
 	t.Helper()
 	st, done, err := storeOf(records.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(done)
 	return st
 }
@@ -79,9 +75,7 @@ func cellsOf(t *testing.T, file string) []bookCell {
 	if err == nil {
 		err = json.Unmarshal(text, &book)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return book.Cells
 }
 
@@ -114,10 +108,7 @@ func TestNotebooksAskAndThoseOfThePaperAnswerFirst(t *testing.T) {
 
 // A change of the records or the rules of a claim needs its notebook executed again.
 func TestNotebooksShowTodaysVerdicts(t *testing.T) {
-	verdicts, err := decide(committedStore(t), paper.Claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	verdicts := must.Get(decide(committedStore(t), paper.Claims))(t)
 	for _, file := range committedBooks(t) {
 		name := strings.TrimSuffix(filepath.Base(file), ".ipynb")
 		shown := htmlOf(t, file)
@@ -136,26 +127,13 @@ func TestExecutedNotebooksShowTheCommittedRecords(t *testing.T) {
 	st := committedStore(t)
 	const budget = "short"
 	type shown interface{ HTML() string }
-	must := func(v shown, err error) shown {
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-	grid := func(table *paper.Benchmark) shown { g, err := table.Results(plan.At(st, budget)); return must(g, err) }
+	grid := func(table *paper.Benchmark) shown { return must.Get(table.Results(plan.At(st, budget)))(t) }
 	rewards := func(suite paper.Suite, methods ...string) shown {
-		t, err := paper.DenseAndSparse(plan.At(st, budget), suite, methods)
-		return must(t, err)
+		return must.Get(paper.DenseAndSparse(plan.At(st, budget), suite, methods))(t)
 	}
-	scores, err := figures.FinalScores(st, []string{"navigation", "balance"}, budget, "dense")
-	must(scores, err)
+	scores := must.Get(figures.FinalScores(st, []string{"navigation", "balance"}, budget, "dense"))(t)
 	memories := func(task string) shown {
-		rs, err := figures.Memories(st, task, "mappo", budget)
-		if err != nil {
-			t.Fatal(err)
-		}
-		table, err := figures.Comparison(rs)
-		return must(table, err)
+		return must.Get(figures.Comparison(must.Get(figures.Memories(st, task, "mappo", budget))(t)))(t)
 	}
 	for name, tables := range map[string][]shown{
 		"t1_performance": {grid(paper.Sota), rewards(paper.VMAS, "mappo", "mappo-cermic")},
@@ -180,10 +158,7 @@ func TestFiguresOfNotebooksFitAPage(t *testing.T) {
 	const widest = 1100 // pixels
 	seen := 0
 	for _, file := range committedBooks(t) {
-		outputs, err := outputsOf(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		outputs := must.Get(outputsOf(file))(t)
 		for _, data := range outputs {
 			var text string
 			if json.Unmarshal(data["image/png"], &text) != nil {
@@ -204,10 +179,7 @@ func TestGeneratedPagesAreCurrent(t *testing.T) {
 	st := committedStore(t)
 	for file, page := range map[string]func(*results.Store) (string, error){claimsFile: claimsPage,
 		resultsFile: resultsPage} {
-		want, err := page(st)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(page(st))(t)
 		if rootFile(t, file) != want {
 			t.Errorf("%s is not what the committed records say: write it with -write of claims or results", file)
 		}
@@ -216,10 +188,7 @@ func TestGeneratedPagesAreCurrent(t *testing.T) {
 
 func TestClaimsPrintsEveryVerdictAndItsReason(t *testing.T) {
 	store := t.TempDir()
-	all, err := command(t, "claims", "-store", store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(command(t, "claims", "-store", store))(t)
 	for _, c := range paper.Claims {
 		if !strings.Contains(all, " "+c.ID+": "+c.Says) {
 			t.Errorf("claims does not print %s", c.ID)
@@ -238,10 +207,7 @@ func TestClaimsPrintsEveryVerdictAndItsReason(t *testing.T) {
 var param = regexp.MustCompile(`(?m)^var (\w+) = (.*?) // @param ?(.*(?:\n//.*)*)$`)
 
 func TestMenusOfNotebooksOfferWhatThereIs(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "notebooks", "*.ipynb"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join("..", "notebooks", "*.ipynb")))(t)
 	tables := map[string]*paper.Benchmark{"t1_performance": paper.Sota, "t2_agents": paper.Agents, "t3_ablations": paper.Ablation, "t4_density": paper.Density}
 	heads := func(table *paper.Benchmark) (rows []string) {
 		for _, row := range table.Rows {

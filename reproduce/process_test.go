@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/nn"
+	"cermic/envs/envtest/must"
 )
 
 // asCommand makes a process of this test run main.
@@ -27,13 +28,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GOMLX_BACKEND") == "" {
 		os.Setenv("GOMLX_BACKEND", nn.Sequential) // every machine has it, and it compiles small networks at once
 	}
-	// Stores sync to disk; in memory these tests need not wait for it.
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {
-		if dir, err := os.MkdirTemp("/dev/shm", "reproduce"); err == nil {
-			defer os.RemoveAll(dir)
-			os.Setenv("TMPDIR", dir)
-		}
-	}
+	defer must.InMemory()()
 	m.Run()
 }
 
@@ -51,14 +46,9 @@ func start(t *testing.T, args ...string) *process {
 	p := &process{Cmd: exec.Command(os.Args[0], args...), t: t}
 	p.Env = append(os.Environ(), asCommand+"=1", "GOMLX_BACKEND="+nn.Sequential)
 	p.Stderr = &p.stderr
-	out, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(p.StdoutPipe())(t)
 	p.out = bufio.NewScanner(out)
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Start())
 	t.Cleanup(func() { _ = p.Process.Kill() })
 	return p
 }
@@ -136,9 +126,7 @@ func tinyCampaign(store string, more ...string) []string {
 func trainedRun(t *testing.T) (store, id string) {
 	t.Helper()
 	store = t.TempDir()
-	if _, err := command(t, tinyTraining("mappo", store)...); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(command(t, tinyTraining("mappo", store)...))(t)
 	return store, onlyRun(t, store)
 }
 
@@ -153,11 +141,7 @@ func onlyRun(t *testing.T, store string) (id string) {
 
 func globbed(t *testing.T, pattern string) []string {
 	t.Helper()
-	found, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
+	return must.Get(filepath.Glob(pattern))(t)
 }
 
 // host matches the time and the machine of a record, and its checksum.
@@ -166,10 +150,7 @@ var host = regexp.MustCompile(`^\{"crc":"\w*"|"host":\{[^}]*\}`)
 // result reads the only record of a store without its host: the bytes that interruptions must not change.
 func result(t *testing.T, store string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(store, onlyRun(t, store), "record.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(store, onlyRun(t, store), "record.json")))(t)
 	return host.ReplaceAllString(string(data), "")
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 )
@@ -88,10 +89,7 @@ func TestEveryNumberOfTheReadmeHasASource(t *testing.T) {
 
 // thousands is the number of frames of a budget, as README writes it.
 func thousands(t *testing.T, budget string) string {
-	p, err := cermiclib.FindPreset(budget)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(cermiclib.FindPreset(budget))(t)
 	text := fmt.Sprint(p.Budget.Frames)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]
@@ -104,10 +102,7 @@ func covered(t *testing.T, table *paper.Benchmark, budget string) (done, all int
 	st := committedStore(t)
 	es, _ := plan.Benchmark(table, budget, 3)
 	for _, e := range es {
-		id, err := e.ID()
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(e.ID())(t)
 		if r, err := st.Head(id); err == nil && r.Complete {
 			done++
 		}

@@ -21,6 +21,7 @@ import (
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/figures"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
@@ -67,10 +68,7 @@ func eachRecord(t *testing.T, test func(r packed)) {
 // its bytes.
 func TestCommittedRecordsAreReadToTheLastNumber(t *testing.T) {
 	eachRecord(t, func(r packed) {
-		again, err := results.Pack(r.Record)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(results.Pack(r.Record))(t)
 		text, numbers := unzipped(t, r.data), 0
 		for _, points := range r.Scalars {
 			numbers += len(points)
@@ -87,15 +85,8 @@ func TestCommittedRecordsAreReadToTheLastNumber(t *testing.T) {
 
 func unzipped(t *testing.T, data []byte) string {
 	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	z := must.Get(gzip.NewReader(bytes.NewReader(data)))(t)
+	return string(must.Get(io.ReadAll(z))(t))
 }
 
 // Tables and figures count the runs of today's defaults: a record with another ID or label would leave its cell.
@@ -128,10 +119,7 @@ func TestCommittedRecordsAreWhatTheirNamesMeanToday(t *testing.T) {
 // Notebooks film these runs in a clone without own runs.
 func TestCommittedWeightsPlayAsTheirRecordsSay(t *testing.T) {
 	st := committedStore(t)
-	heads, err := st.Heads(results.Query{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	heads := must.Get(st.Heads(results.Query{}))(t)
 	good := map[string]bool{} // tasks with weights that score above their untrained policy
 	named := 0
 	for _, r := range heads {
@@ -139,14 +127,8 @@ func TestCommittedWeightsPlayAsTheirRecordsSay(t *testing.T) {
 			continue
 		}
 		named++
-		full, err := st.Get(r.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := plan.Stored(st, r.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		full := must.Get(st.Get(r.ID))(t)
+		e := must.Get(plan.Stored(st, r.ID))(t)
 		eval, err := experiment.Evaluate(t.Context(), e, e, st)
 		if err != nil {
 			t.Errorf("%s, %s on %s: %v", r.ID, r.Method, r.Task, err)
@@ -172,19 +154,14 @@ func TestCommittedWeightsPlayAsTheirRecordsSay(t *testing.T) {
 // The playground continues these runs with either value of α.
 func TestCommittedCheckpointsCanBeContinued(t *testing.T) {
 	st := libtest.Store(t)
-	if err := st.Base(records.FS); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Base(records.FS))
 	files, err := fs.Glob(records.FS, "checkpoints/*.safetensors.gz")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d checkpoints are committed, %v", len(files), err)
 	}
 	for _, file := range files {
 		id := strings.TrimSuffix(path.Base(file), ".safetensors.gz")
-		parent, err := st.Get(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parent := must.Get(st.Get(id))(t)
 		for _, alpha := range []string{"0", "0.2"} {
 			next, err := plan.New(plan.Request{Task: parent.Task, Method: "mappo-cermic-ucb", Budget: "explore", Seed: 1,
 				Set: []string{"task.tv=screen", "explore.alpha=" + alpha, fmt.Sprint("budget.frames=", parent.Frames+3000)}})
@@ -214,15 +191,9 @@ func TestCommittedPretrainingsAreWhatTheirNamesMeanToday(t *testing.T) {
 	known := map[string]bool{}
 	for _, task := range plan.Tasks() {
 		for _, kind := range conf.Kinds[memory.Config]() {
-			p, err := plan.NewPretraining(task.ID, kind)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(plan.NewPretraining(task.ID, kind))(t)
 			for _, p.Frames = range figures.ReportFrames {
-				name, err := p.File()
-				if err != nil {
-					t.Fatal(err)
-				}
+				name := must.Get(p.File())(t)
 				known[name] = true
 			}
 		}
@@ -243,10 +214,7 @@ func TestCommitsHaveTheSourcesOfTheirRecords(t *testing.T) {
 	if err != nil || strings.TrimSpace(string(shallow)) != "false" {
 		t.Skipf("git does not know the whole history here (%v): the commits of records are not looked up", err)
 	}
-	history, err := exec.Command("git", "rev-list", "HEAD").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	history := must.Get(exec.Command("git", "rev-list", "HEAD").Output())(t)
 	sources := map[string]string{}
 	eachRecord(t, func(r packed) {
 		h := r.Host

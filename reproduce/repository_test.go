@@ -16,23 +16,20 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/paper"
 )
 
 // rootFile is the text of a file, named from the repository's root.
 func rootFile(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(must.Get(os.ReadFile(filepath.Join("..", name)))(t))
 }
 
 // layers is the import order of the module: a package may import only packages of earlier layers. A folder stands for
 // every package below it that has no entry of its own; packages of one folder may import each other.
 var layers = [][]string{
-	{"envs/conf", "envs/rng", "envs/internal"},
+	{"internal/must", "envs/conf", "envs/rng", "envs/internal"},
 	{"envs"},
 	{"envs/vmas", "envs/meltingpot", "envs/smac", "envs/explore", "envs/envtest"},
 	{"envs/python", "envs/scripted"},
@@ -230,10 +227,7 @@ func TestEveryPythonPackageIsPinnedByVersionAndHash(t *testing.T) {
 	pinned := regexp.MustCompile(`(?m)^[a-z0-9_-]+==[^ ]+ .*\\\n +--hash=sha256:[0-9a-f]{64}`)
 	named := regexp.MustCompile(`(?m)^[a-z]`)
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		if p, n := len(pinned.FindAll(text, -1)), len(named.FindAll(text, -1)); p != n || n == 0 {
 			t.Errorf("%s names %d packages and pins %d", file, n, p)
 		}
@@ -245,10 +239,7 @@ func TestEveryPythonPackageIsPinnedByVersionAndHash(t *testing.T) {
 
 // NOTICE names every module that a program of this repository contains.
 func TestNoticeNamesEveryModule(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "cermic/...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "cermic/...").Output())(t)
 	modules := strings.Fields(string(out))
 	slices.Sort(modules)
 	notice := rootFile(t, "NOTICE")

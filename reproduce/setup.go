@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -95,7 +93,14 @@ func (s setup) all() error {
 		return err
 	}
 	s.plugins()
-	if err := s.step("modules", "Go modules", s.downloadModules); err != nil {
+	// The kernel works in a workspace, which reads the go.mod files of modules that a plain build never needs, and it does
+	// so without a proxy.
+	if err := s.step("modules", "Go modules", func() error {
+		if _, err := s.output("go", "mod", "download"); err != nil {
+			return fmt.Errorf("go could not download the modules (is there a network?): %w", err)
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
 	return s.tools()
@@ -247,15 +252,6 @@ func (s setup) compiler() bool {
 	return err == nil
 }
 
-// downloadModules fetches every module that go.mod names. The kernel works in a workspace, which reads the go.mod files
-// of modules that a plain build never needs, and it does so without a proxy.
-func (s setup) downloadModules() error {
-	if _, err := s.output("go", "mod", "download"); err != nil {
-		return fmt.Errorf("go could not download the modules (is there a network?): %w", err)
-	}
-	return nil
-}
-
 // tools builds the kernel and what it calls into .bin, in the versions that go.mod names.
 func (s setup) tools() error {
 	programs := []string{s.path(".bin", "gonb"), s.path(".bin", "goimports")}
@@ -313,30 +309,18 @@ func (s setup) output(name string, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// upToDate reports whether stamp was marked for the file as it is now.
+// upToDate reports whether stamp is a copy of the file as it is now.
 func upToDate(stamp, file string) bool {
 	was, err := os.ReadFile(stamp)
-	if err != nil {
-		return false
-	}
-	is, err := digest(file)
-	return err == nil && string(was) == is
+	is, failed := os.ReadFile(file)
+	return err == nil && failed == nil && bytes.Equal(was, is)
 }
 
-// mark writes down that the work for the file as it is now is done.
+// mark copies a file to stamp, since the work for it is done.
 func mark(stamp, file string) error {
-	is, err := digest(file)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(stamp, []byte(is), 0o666)
-}
-
-func digest(file string) (string, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]) + "\n", nil
+	return os.WriteFile(stamp, text, 0o666)
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"archive/tar"
-	"cermic/cermiclib/nn"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -19,6 +18,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"cermic/cermiclib/nn"
+	"cermic/envs/envtest/must"
 )
 
 // emptyRepository is a folder that passes for this repository, made the working directory.
@@ -33,12 +35,8 @@ func emptyRepository(t *testing.T) setup {
 
 func write(t *testing.T, path, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	must.Do(t, os.WriteFile(path, []byte(text), mode))
 }
 
 func TestSetupSaysWhatToInstall(t *testing.T) {
@@ -63,9 +61,7 @@ func TestSetupSaysWhatToInstall(t *testing.T) {
 				t.Setenv("PYTHON", "python3-that-nobody-has")
 			}
 			_, err := command(t, "setup")
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("got %v, want one sentence with %q", err, c.want)
-			}
+			must.Refuse(t, err, c.want)
 			if _, err := os.Stat(filepath.Join(s.root, ".venv")); name == "no venv" && err == nil {
 				t.Error("half of a virtual environment was left behind")
 			}
@@ -89,10 +85,7 @@ func TestSetupInstallsXLAForAGPUOnlyWhereOneIs(t *testing.T) {
 		}
 		release(t, http.StatusNotFound)
 		s.plugins()
-		asked, err := os.ReadFile(s.path("asked"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		asked := must.Get(os.ReadFile(s.path("asked")))(t)
 		if text := string(asked); !strings.Contains(text, "requirements-xla.txt") ||
 			strings.Contains(text, "requirements-cuda.txt") != gpu {
 			t.Errorf("with a GPU %v: pip is asked for %s", gpu, text)
@@ -107,9 +100,7 @@ func TestPackagesAreInstalledAgainOnlyWhenTheirFileChanges(t *testing.T) {
 		if i == 2 {
 			write(t, s.path("reproduce", "jupyter", "requirements.txt"), "x==2\n", 0o666)
 		}
-		if err := s.packages("jupyter", "", "requirements.txt"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.packages("jupyter", "", "requirements.txt"))
 		if asked, err := os.ReadFile(s.path("asked")); err != nil || strings.Count(string(asked), "\n") != want {
 			t.Errorf("after set-up %d pip was asked for %q, %v", i+1, asked, err)
 		}
@@ -169,24 +160,16 @@ func TestLabRunsAsRootInAContainerOnly(t *testing.T) {
 
 func TestKernelStartsFromWhereverTheRepositoryLies(t *testing.T) {
 	folder := filepath.Join("..", "reproduce", "jupyter", "kernels", "gonb")
-	text, err := os.ReadFile(filepath.Join(folder, "kernel.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(folder, "kernel.json")))(t)
 	var kernel struct {
 		Argv     []string
 		Language string
 	}
-	if err := json.Unmarshal(text, &kernel); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &kernel))
 	if kernel.Language != "go" || kernel.Argv[0] != "{resource_dir}/start" {
 		t.Errorf("kernel.json is %+v, want the start file beside it", kernel)
 	}
-	info, err := os.Stat(filepath.Join(folder, "start"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(filepath.Join(folder, "start")))(t)
 	if runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
 		t.Error("start is not executable")
 	}
@@ -254,9 +237,7 @@ func TestTheCPUPluginComesFromTheWheelFirstThenFromGoXLA(t *testing.T) {
 				t.Errorf("pip is asked on %s: %v", c.platform, asked == nil)
 			}
 			if c.want != "" {
-				if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-					t.Errorf("got %v, want one sentence with %q", err, c.want)
-				}
+				must.Refuse(t, err, c.want)
 				return
 			}
 			library := s.path(".venv", "lib", "go-xla", nn.CPUPlugin)
@@ -286,10 +267,7 @@ func TestAPersonsOwnSettingsChangeNothing(t *testing.T) {
 	if runtime.GOOS == "windows" || testing.Short() {
 		t.Skip("makes a virtual environment and starts shell scripts")
 	}
-	start, err := os.ReadFile(filepath.Join("jupyter", "kernels", "gonb", "start"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	start := must.Get(os.ReadFile(filepath.Join("jupyter", "kernels", "gonb", "start")))(t)
 	s := emptyRepository(t)
 	root := filepath.Join(s.root, "a, b [c]")
 	write(t, filepath.Join(root, "go.mod"), "module cermic\n", 0o666)
@@ -342,21 +320,15 @@ func TestAPersonsOwnSettingsChangeNothing(t *testing.T) {
 // given.
 func TestTheDefaultStoreIsInTheRepositorysRoot(t *testing.T) {
 	s := emptyRepository(t)
-	if err := os.MkdirAll(s.path("reproduce", "plan"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(s.path("reproduce", "plan"), 0o777))
 	for _, c := range []struct{ from, args, want string }{
 		{"", "", "runs"}, {"reproduce", "-store=elsewhere", "elsewhere"},
 		{filepath.Join("reproduce", "plan"), "", filepath.Join("..", "..", "runs")},
 	} {
 		t.Chdir(s.path(c.from))
 		cmd := statusCommand()
-		if err := cmd.ParseFlags(normalize(strings.Fields(c.args))); err != nil {
-			t.Fatal(err)
-		}
-		if err := prepare(cmd, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.ParseFlags(normalize(strings.Fields(c.args))))
+		must.Do(t, prepare(cmd, nil))
 		if got := cmd.Flags().Lookup("store").Value.String(); got != c.want {
 			t.Errorf("in %q with %q the store is %q, want %q", c.from, c.args, got, c.want)
 		}

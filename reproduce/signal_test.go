@@ -93,41 +93,6 @@ func TestADivergedTrainingNamesTheScalarAndIsNeverComplete(t *testing.T) {
 	lacks(t, status, "complete")
 }
 
-func TestTheSecondProcessWaitsForTheFirst(t *testing.T) {
-	args := tinyTraining("mappo", t.TempDir(), "learner.minibatch_iterations=20")
-	first := start(t, args...)
-	if !first.until("50/300") {
-		first.end()
-		t.Fatal(first.output())
-	}
-	// The first process must not be done before the second has started.
-	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	second := start(t, args...)
-	waits := second.until("waiting for run")
-	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	if !waits {
-		second.end()
-		t.Fatalf("the second process does not wait:\n%s", second.output())
-	}
-	contains(t, second.said[len(second.said)-1], fmt.Sprintf("which process %d on ", first.Process.Pid))
-	if code := first.end(); code != 0 {
-		t.Fatalf("exit code %d:\n%s", code, first.output())
-	}
-	if code := second.end(); code != 0 {
-		t.Errorf("exit code %d:\n%s", code, second.output())
-	}
-	contains(t, second.output(), "in the store")
-	lacks(t, second.output(), "frames/s")
-	_, one, _ := strings.Cut(first.output(), "score")
-	if _, two, _ := strings.Cut(second.output(), "score"); one != two || one == "" {
-		t.Errorf("the summaries differ:\n%s\n%s", one, two)
-	}
-}
-
 // JupyterLab, for which a shell script stands, is stopped by SIGTERM and waited for.
 func TestLabStopsJupyterLabAndWaits(t *testing.T) {
 	dir := t.TempDir()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 )
 
 // startCluster starts a Slurm of one node of its own, without systemd, and stops it when the test ends.
@@ -26,19 +27,10 @@ func startCluster(t *testing.T) {
 			t.Skipf("no %s here; .ci/install scheduler brings it", program)
 		}
 	}
-	dir, err := os.MkdirTemp("", "slurm") // short: sockets have short names
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("", "slurm"))(t) // short: sockets have short names
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	me := must.Get(user.Current())(t)
+	host := must.Get(os.Hostname())(t)
 	key := make([]byte, 1024)
 	_, _ = rand.Read(key)
 	conf := fmt.Sprintf(`ClusterName=test
@@ -81,10 +73,7 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 }
 
 func freePort(t *testing.T) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }
@@ -92,9 +81,7 @@ func freePort(t *testing.T) int {
 func daemon(t *testing.T, name string, args ...string) {
 	t.Helper()
 	d := exec.Command(name, args...)
-	if err := d.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Start())
 	t.Cleanup(func() { _ = d.Process.Kill(); _ = d.Wait() })
 }
 
@@ -121,10 +108,7 @@ func slowCampaign(store string, more ...string) []string {
 // owners are the process ids of the store's runs in training, by run.
 func owners(t *testing.T, store string) map[string]int {
 	t.Helper()
-	st, err := results.Open(store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(results.Open(store))(t)
 	ids, _ := st.IDs() // none before the first claim
 	out := map[string]int{}
 	for _, id := range ids {
@@ -166,16 +150,9 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 	slurmSays(t, "scontrol", "update", "nodename="+host, "state=drain", "reason=test")
 	time.Sleep(time.Second)
 	slurmSays(t, "scontrol", "update", "nodename="+host, "state=resume")
-	st, err := results.Open(store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(results.Open(store))(t)
 	complete := func() []*results.Record {
-		found, err := st.Find(results.Query{Complete: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return found
+		return must.Get(st.Find(results.Query{Complete: true}))(t)
 	}
 	waitFor(t, 240*time.Second, "the last run", func() bool {
 		for task := range 2 { // Slurm holds back for minutes what was queued again
@@ -184,15 +161,9 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 		return len(complete()) == 4
 	})
 	finish(t, slowCampaign(whole)...)
-	undisturbed, err := results.Open(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	undisturbed := must.Get(results.Open(whole))(t)
 	for _, r := range complete() {
-		want, err := undisturbed.Get(r.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(undisturbed.Get(r.ID))(t)
 		if difference := results.Difference(want, r); difference != "" {
 			t.Errorf("seed %d: %s", r.Seed, difference)
 		}
@@ -200,10 +171,7 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 	ends := map[string]int{}
 	logs, _ := filepath.Glob(filepath.Join(store, "campaigns", "*", "*.log"))
 	for _, path := range logs {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))(t)
 		for line := range strings.Lines(string(text)) {
 			if run, _, last := strings.Cut(line, "  300/300  "); last {
 				ends[run]++

@@ -62,7 +62,7 @@ func state(st *results.Store, r *results.Record) string {
 	switch {
 	case r.Complete:
 		return "complete"
-	case st.Training(r.ID):
+	case st.Owner(r.ID) != "":
 		return "training"
 	}
 	return "stopped"

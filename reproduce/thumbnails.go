@@ -23,10 +23,6 @@ const thumbnailWidth = 200
 // thumbnails draws reproduce/jupyter/thumbnails, which the index of notebooks shows: the first figure of each notebook,
 // or of its executed copy if the notebook is committed without outputs. Other thumbnails do not change.
 func (s setup) thumbnails(books []string) error {
-	folder := s.path("reproduce", "jupyter", "thumbnails")
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
-	}
 	for _, book := range books {
 		figure, err := firstFigure(book)
 		if err == nil && figure == nil {
@@ -38,7 +34,7 @@ func (s setup) thumbnails(books []string) error {
 		if err != nil {
 			return err
 		}
-		file := filepath.Join(folder, strings.TrimSuffix(filepath.Base(book), ".ipynb")+".png")
+		file := s.path("reproduce", "jupyter", "thumbnails", strings.TrimSuffix(filepath.Base(book), ".ipynb")+".png")
 		if err := viz.WritePNG(file, thumbnail(figure)); err != nil {
 			return err
 		}

@@ -12,15 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/envs/envtest/must"
 	"cermic/viz"
 )
 
 func TestIndexLeadsToEveryNotebookAndItsThumbnail(t *testing.T) {
 	folder := filepath.Join("..", "notebooks")
-	text, err := os.ReadFile(filepath.Join(folder, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(folder, "README.md")))(t)
 	books, err := filepath.Glob(filepath.Join(folder, "*.ipynb"))
 	if err != nil || len(books) == 0 {
 		t.Fatalf("%d notebooks: %v", len(books), err)
@@ -47,10 +45,7 @@ func TestThumbnailsAreOfTheFirstPictureAlsoOfAnExecutedCopy(t *testing.T) {
 		picture.Pix[i] = 0xff
 	}
 	picture.Set(0, 0, color.Black)
-	data, err := viz.PNG(picture)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(viz.PNG(picture))(t)
 	encoded := base64.StdEncoding.EncodeToString(data)
 	full := `{"cells":[{"outputs":[{"name":"stdout"},{"data":{"image/png":"` + encoded + `\n"}}]}]}`
 	var books []string
@@ -61,26 +56,17 @@ func TestThumbnailsAreOfTheFirstPictureAlsoOfAnExecutedCopy(t *testing.T) {
 	write(t, books[1], `{"cells":[]}`, 0o666)
 	write(t, books[2], `{"cells":[]}`, 0o666)
 	write(t, s.path("notebooks", ".executed", "bare.ipynb"), full, 0o666)
-	if err := s.thumbnails(books); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.thumbnails(books))
 	made, err := filepath.Glob(s.path("reproduce", "jupyter", "thumbnails", "*"))
 	if err != nil || len(made) != 2 {
 		t.Fatalf("thumbnails %v: %v, want those of the two notebooks with a picture", made, err)
 	}
-	f, err := os.Open(made[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(made[0]))(t)
 	defer f.Close()
 	small, _, err := image.Decode(f)
 	if err != nil || small.Bounds().Dx() != thumbnailWidth || small.Bounds().Dy() != thumbnailWidth {
 		t.Errorf("a thumbnail of %v: %v, want a square of %d pixels", small.Bounds(), err, thumbnailWidth)
 	}
-	if err := os.WriteFile(books[0], []byte("no JSON"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.thumbnails(books); err == nil || !strings.Contains(err.Error(), "is no notebook") {
-		t.Errorf("a broken notebook: %v", err)
-	}
+	must.Do(t, os.WriteFile(books[0], []byte("no JSON"), 0o666))
+	must.Refuse(t, s.thumbnails(books), "is no notebook")
 }

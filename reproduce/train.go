@@ -72,34 +72,24 @@ func trainCommand() *cobra.Command {
 		case again != (len(ids) > 0):
 			return usagef("train -again needs IDs of runs, and only train -again takes arguments, not %q", ids)
 		}
-		const machine = " store workers backend portable force"
-		var err error
-		if fork != "" {
-			err = only(cmd, "-fork", "fork set"+machine)
-		} else if again {
-			err = only(cmd, "-again", "again"+machine)
-		}
-		if err != nil {
-			return err
-		}
-		demo := false
-		var es []experiment.Config
-		if fork == "" && !again {
-			demo = c.complete()
-			if es, err = c.experiments(cmd.OutOrStdout()); err != nil {
-				return usageError{err}
-			}
-		}
 		st, err := openStore(store)
 		if err != nil {
 			return err
 		}
-		if fork != "" {
-			var e experiment.Config
-			e, err = plan.Branch(st, fork, c.set)
-			es = []experiment.Config{e}
-		} else if again {
-			es, err = storedRuns(st, ids)
+		const machine = " store workers backend portable"
+		es, demo := make([]experiment.Config, 1), false
+		switch {
+		case fork != "":
+			if err = only(cmd, "-fork", "fork set"+machine); err == nil {
+				es[0], err = plan.Branch(st, fork, c.set)
+			}
+		case again:
+			if err = only(cmd, "-again", "again"+machine); err == nil {
+				es, err = storedRuns(st, ids)
+			}
+		default:
+			demo = c.complete()
+			es, err = c.experiments(cmd.OutOrStdout())
 		}
 		if err != nil {
 			return usageError{err}

@@ -4,8 +4,6 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +13,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 )
 
@@ -53,10 +52,7 @@ func TestATrainedRunIsEvaluatedAndForked(t *testing.T) {
 	}
 	out := succeed(t, "train", "-fork", id[:6]+"@100", "-set", "learner.entropy_coef=0.1", "-store", store)
 	contains(t, out, "300/300", "(learner.entropy_coef=0 until 100)")
-	st, err := results.Open(store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(results.Open(store))(t)
 	runs, err := st.Find(results.Query{})
 	runs = slices.DeleteFunc(runs, func(r *results.Record) bool { return r.ID == id })
 	if err != nil || len(runs) != 1 {
@@ -71,10 +67,7 @@ func TestTrainAgainTrainsRecords(t *testing.T) {
 	store, id := trainedRun(t)
 	contains(t, succeed(t, "train", "-again", id, "-store", store), "in the store")
 	const record = "4ece91a1887075b0" // which a notebook tells to train again
-	st, err := openStore(store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(openStore(store))(t)
 	es, err := storedRuns(st, []string{record[:10]})
 	if err != nil || len(es) != 1 {
 		t.Fatalf("%d experiments, %v", len(es), err)
@@ -86,40 +79,18 @@ func TestTrainAgainTrainsRecords(t *testing.T) {
 
 func TestARunOfATaskInANotebookIsRefused(t *testing.T) {
 	store := t.TempDir()
-	st, err := results.Open(store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := plan.New(plan.Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := conf.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(results.Open(store))(t)
+	e := must.Get(plan.New(plan.Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1}))(t)
+	text := must.Get(conf.Marshal(e))(t)
 	text = bytes.Replace(text, []byte(`"vmas/balance"`), []byte(`"mine/meet"`), 1)
 	header := results.Record{Task: "mine/meet", Method: "mappo", Budget: "smoke", Seed: 1}
 	r, err := st.Claim(t.Context(), "aaaa0001", text, header, false, nil)
 	if err == nil {
 		err = r.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, line := range []string{"evaluate aaaa0001", "train -again aaaa0001", "train -fork aaaa0001@10 -set learner.lr=1"} {
 		refuse(t, "mine/meet", append(strings.Fields(line), "-store", store)...)
-	}
-}
-
-func TestACancelledTrainingSaves(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	root := newRoot()
-	root.SetOut(&bytes.Buffer{})
-	root.SetArgs(normalize(tinyTraining("mappo", t.TempDir())))
-	if err := root.ExecuteContext(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -165,16 +136,10 @@ func TestASummarySaysWhereEpisodesAreTooShortToSucceed(t *testing.T) {
 		{"vmas/balance", envs.Sparse, ""},
 		{"explore/lock", envs.Sparse, ""},
 	} {
-		cfg, err := envs.Default(c.task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := must.Get(envs.Default(c.task))(t)
 		common := cfg.Shared()
 		common.Reward, common.NumEnvs = c.reward, 1
-		env, err := cfg.WithShared(common).Build(1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env := must.Get(cfg.WithShared(common).Build(1, 0))(t)
 		if got := tooShort(env.Spec()); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s, %s reward: got %q, want %q", c.task, c.reward, got, c.want)
 		}

@@ -13,9 +13,8 @@ import (
 	"cermic/envs"
 )
 
-// A learner that trains on old experience has up to gigabytes of it, too much for a checkpoint every few seconds. The
-// environment's part in it follows from the seed and the actions, so a checkpoint holds all actions since the start,
-// a byte each, and a run that goes on plays them again, in seconds, before it trains.
+// A replay buffer can have gigabytes, too much for a checkpoint every few seconds. A checkpoint therefore holds all
+// actions since the start, a byte each, and a resumed run first plays them again.
 
 // logActions keeps the actions of the rollout batch that was just trained on.
 func (g *group) logActions() {

@@ -11,11 +11,10 @@ import (
 	"cermic/cermiclib/results"
 )
 
-// RunAll runs several experiments, at most workers at a time (0: one), in order of es; those that another process
-// trains come last, so that machines that are given the same list share it out. One that fails does not stop the
-// others; their errors are returned joined, in order of es. When ctx is cancelled no further one is begun, those that
-// run are saved, and ctx's error is returned unless there are others: then something was lost or failed, and that is
-// what to know. Watchers may be called from several goroutines, one event at a time.
+// RunAll runs several experiments in order of es, at most workers at a time (0: one). Runs that another process trains
+// come last, so that machines with one list share it. A failure does not stop the others: errors are joined in order of
+// es. When ctx is cancelled, no further run begins and running ones are saved; its error is returned unless there are
+// others. Watchers may be called from several goroutines, one event at a time.
 func RunAll(ctx context.Context, es []Config, st *results.Store, workers int, watch ...func(results.Event)) error {
 	var one sync.Mutex
 	emit := func(e results.Event) {

@@ -14,6 +14,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 )
 
 func contains(err error, text string) bool { return strings.Contains(err.Error(), text) }
@@ -88,9 +89,7 @@ func TestTheSameExperimentTwiceIsTrainedOnce(t *testing.T) {
 			stored++
 		}
 	}
-	if err := RunAll(t.Context(), []Config{tiny(1), tiny(1)}, st, 2, watch); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, RunAll(t.Context(), []Config{tiny(1), tiny(1)}, st, 2, watch))
 	if trained != 3 || stored != 1 {
 		t.Errorf("%d evaluations and %d runs from the store, want 3 and 1", trained, stored)
 	}
@@ -100,20 +99,11 @@ func TestTheSameExperimentTwiceIsTrainedOnce(t *testing.T) {
 func TestRunsThatAnotherTrainsComeLast(t *testing.T) {
 	st := open(t)
 	es := []Config{tiny(1), tiny(2), tiny(3)}
-	id, err := es[0].ID()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := conf.Marshal(es[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := st.Claim(t.Context(), id, text, results.Record{Task: es[0].Task.Kind(), Method: es[0].Label(), Seed: 1}, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(es[0].ID())(t)
+	text := must.Get(conf.Marshal(es[0]))(t)
+	other := must.Get(st.Claim(t.Context(), id, text, results.Record{Task: es[0].Task.Kind(), Method: es[0].Label(), Seed: 1}, false, nil))(t)
 	var order []uint64
-	err = RunAll(t.Context(), es, st, 1, func(e results.Event) {
+	err := RunAll(t.Context(), es, st, 1, func(e results.Event) {
 		if e.Record == nil || e.Frames < e.Total || e.Eval == nil {
 			return
 		}

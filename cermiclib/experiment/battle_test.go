@@ -15,9 +15,9 @@ import (
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
-	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 	"cermic/envs/smac"
 )
 
@@ -46,9 +46,7 @@ func fighter(t *testing.T, l learn.Config, p policy.Config, m explore.Config) Co
 	for _, assignment := range little {
 		key, value, _ := strings.Cut(assignment, "=")
 		if slices.ContainsFunc(conf.Keys(e), func(k conf.KeyDoc) bool { return k.Key == key }) {
-			if err := conf.Set(&e, key, value); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, conf.Set(&e, key, value))
 		}
 	}
 	return e
@@ -76,32 +74,6 @@ func fighters(t *testing.T) map[string]Config {
 // slow are the methods whose modules take seconds to compile or train on this backend.
 var slow = map[string]bool{"cpm": true, "mace": true, "mappo-db": true, "mappo-cermic": true, "qmix-cermic": true}
 
-// TestEveryMethodPlaysBattlesWithinItsMasks: the task panics at the first forbidden action, of training as of
-// evaluation, so that a run that ends in order sent none. Episodes end by the death of all on one side.
-func TestEveryMethodPlaysBattlesWithinItsMasks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains every method")
-	}
-	all := fighters(t)
-	all["mappo-gru"], all["qplex"] = battle(tinyGRU(1)), fighter(t, tinyQ(1).Learner.(learn.Q).WithQPLEX(), policy.DefaultMLP(), explore.None{})
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		t.Run(name, func(t *testing.T) {
-			e, metric := all[name], ""
-			if slow[name] {
-				e.Budget.Frames, e.Budget.EvalEvery = 200, 200
-			}
-			r, err := Run(t.Context(), e, open(t), func(ev results.Event) { metric = ev.Metric })
-			if err != nil {
-				t.Fatal(err)
-			}
-			last := r.Evals[len(r.Evals)-1]
-			if len(last.Scores) != e.Budget.EvalEpisodes || slices.Max(last.Lengths) >= 200 || metric != "win rate" {
-				t.Errorf("%d episodes of lengths %v, scored by %q", len(last.Scores), last.Lengths, metric)
-			}
-		})
-	}
-}
-
 // weights are all trainable numbers of a trainer by the path of their variable.
 func (t *trainer) weights(scope string) map[string]string {
 	out := map[string]string{}
@@ -128,18 +100,10 @@ func moved(x, y map[string]string) []string {
 // trained are the weights after one iteration on experience that change has altered, and before.
 func trained(t *testing.T, e Config, change func(*trainer)) (before, after map[string]string, r *trainer) {
 	t.Helper()
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err = newTrainer(e, backend, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must.Get(nn.OpenConfig(nn.Sequential))(t)
+	r = must.Get(newTrainer(e, backend, ""))(t)
 	t.Cleanup(r.close)
-	if _, err := r.collect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.collect(t.Context()))(t)
 	change(r)
 	before = r.weights("")
 	for _, stage := range []func() error{
@@ -147,9 +111,7 @@ func trained(t *testing.T, e Config, change func(*trainer)) (before, after map[s
 		func() error { _, err := r.groups[0].learner.Update(t.Context(), r.groups[0].x); return err },
 		func() error { _, err := r.groups[0].module.Update(t.Context(), r.groups[0].x); return err },
 	} {
-		if err := stage(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stage())
 	}
 	return before, r.weights(""), r
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"testing"
 
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
@@ -46,7 +45,7 @@ func newCellEnv(copies int, seed uint64) *cellEnv {
 	e := &cellEnv{steps: make([]uint16, copies), count: make([]uint16, copies*agents*4), last: make([]uint16, copies*agents)}
 	e.spec = envs.Spec{
 		Name: "test/cells", NumEnvs: copies, Agents: agents, Teams: make([]int, agents), Obs: []int{2, 2}, State: 1,
-		Act: envs.ActSpec{Choices: 4}, Masked: true, Horizon: cellSteps, EvalHorizon: cellSteps, Early: 3, Metric: "reward",
+		Act: envs.ActSpec{Choices: 4}, Masked: true, Horizon: cellSteps, EvalHorizon: 5, Early: 3, Metric: "reward",
 		Solved: float32(math.Inf(1)),
 	}
 	for i := range e.last {
@@ -131,39 +130,5 @@ func cells() Config {
 	return Config{
 		Task: cellTask{envs.Common{NumEnvs: 3, Reward: envs.Dense}}, Learner: blindConfig{}, Policy: policy.MLP{}, Explore: explore.None{},
 		Budget: Budget{Name: "custom", Frames: 60, EvalEvery: 24, EvalEpisodes: 3}, Seed: 2,
-	}
-}
-
-// longTask pays a score of 1 in each step, of which the benchmark counts four.
-type longTask struct{ cellTask }
-
-func (c longTask) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
-
-func (c longTask) Build(seed uint64, _ int) (envs.Env, error) {
-	e := newCellEnv(c.NumEnvs, seed)
-	e.spec.EvalHorizon = 4
-	return longEnv{e}, nil
-}
-
-type longEnv struct{ *cellEnv }
-
-func (e longEnv) Step(act *envs.Actions, out *envs.Step) {
-	e.cellEnv.Step(act, out)
-	for c := range out.Score {
-		out.Score[c] = 1
-	}
-}
-
-func TestEvaluationsCountTheBenchmarksHorizon(t *testing.T) {
-	e := cells()
-	e.Task = longTask{e.Task.(cellTask)}
-	got, err := trainerOf(t, e).evaluate(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range got.Scores {
-		if score, early, steps := got.Scores[i], got.Early[i], got.Lengths[i]; score != 4 || early != 3 || steps != cellSteps {
-			t.Errorf("episode %d scores %g, %g of it early, in %d steps; want 4, 3 and %d", i, score, early, steps, cellSteps)
-		}
 	}
 }

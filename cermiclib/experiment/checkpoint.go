@@ -3,7 +3,6 @@
 package experiment
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -40,32 +39,48 @@ func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) 
 		c.Tensors = append(c.Tensors, safetensors.New(statePrefix+name, state))
 	}
 	add("environment", t.env.Save(nil))
-	add("fresh", t.isFirst)
 	for _, g := range t.groups {
 		for name, part := range g.savers() {
 			add(name, part.Save())
 		}
 		add(g.path()+"played", g.actionLog)
-		c.Tensors = append(c.Tensors, safetensors.New(statePrefix+g.path()+"carry", g.hidden))
-		if g.returns != nil {
-			c.Tensors = append(c.Tensors, safetensors.New(statePrefix+g.path()+"return", g.returns))
-		}
 	}
-	c.Tensors = append(c.Tensors,
-		safetensors.New(statePrefix+"score", t.score),
-		safetensors.New(statePrefix+"length", t.length),
-		safetensors.New(statePrefix+"observation", t.step.Obs),
-		safetensors.New(statePrefix+"cells", t.step.Cells),
-		safetensors.New(statePrefix+"state", t.step.State),
-		safetensors.New(statePrefix+"mask", t.step.Mask),
-		safetensors.New(statePrefix+"alive", t.step.Alive),
-	)
-	c.Tensors = append(c.Tensors, t.visited.tensors()...)
-	if t.labels() {
-		c.Tensors = append(c.Tensors,
-			safetensors.New(statePrefix+"seen", t.step.Visible), safetensors.New(statePrefix+"positions", t.step.RelPos))
+	for _, b := range append(t.buffers(), t.visited.buffers()...) {
+		c.Tensors = append(c.Tensors, b.tensor())
 	}
 	return c, nil
+}
+
+// buffer is a slice that a checkpoint keeps, of the same length in each trainer of an experiment.
+type buffer struct {
+	tensor  func() safetensors.Tensor
+	restore func(byName map[string]safetensors.Tensor) error
+}
+
+// kept is the buffer of values.
+func kept[E safetensors.Element](name string, values []E) buffer {
+	return buffer{
+		func() safetensors.Tensor { return safetensors.New(statePrefix+name, values) },
+		func(byName map[string]safetensors.Tensor) error { return fill(values, byName, name) },
+	}
+}
+
+// buffers lists the state of the running episodes.
+func (t *trainer) buffers() []buffer {
+	all := []buffer{
+		kept("fresh", t.isFirst), kept("score", t.score), kept("length", t.length), kept("observation", t.step.Obs),
+		kept("cells", t.step.Cells), kept("state", t.step.State), kept("mask", t.step.Mask), kept("alive", t.step.Alive),
+	}
+	for _, g := range t.groups {
+		all = append(all, kept(g.path()+"carry", g.hidden))
+		if g.returns != nil {
+			all = append(all, kept(g.path()+"return", g.returns))
+		}
+	}
+	if t.labels() {
+		all = append(all, kept("seen", t.step.Visible), kept("positions", t.step.RelPos))
+	}
+	return all
 }
 
 // savers are the parts of the group that keep state outside the variables, by the names of their tensors.
@@ -116,25 +131,17 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 	if err := t.env.Load(byName[statePrefix+"environment"].Data); err != nil {
 		return 0, err
 	}
-	err = cmp.Or(
-		fill(t.isFirst, byName, "fresh"), fill(t.score, byName, "score"),
-		fill(t.length, byName, "length"), fill(t.step.Obs, byName, "observation"), fill(t.step.Cells, byName, "cells"),
-		fill(t.step.State, byName, "state"), fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"),
-		t.visited.restore(byName))
-	for _, g := range t.groups {
-		err = cmp.Or(err, fill(g.hidden, byName, g.path()+"carry"))
-		if g.returns != nil {
-			err = cmp.Or(err, fill(g.returns, byName, g.path()+"return"))
-		}
+	if _, kept := byName[statePrefix+"seen"]; !kept && t.labels() {
+		return 0, errors.New("it kept no labels of who sees whom, which this run's memory needs (det_online)")
 	}
-	if err == nil && t.labels() {
-		if _, kept := byName[statePrefix+"seen"]; !kept {
-			return 0, errors.New("it kept no labels of who sees whom, which this run's memory needs (det_online)")
-		}
-		err = cmp.Or(fill(t.step.Visible, byName, "seen"), fill(t.step.RelPos, byName, "positions"))
+	buffers := t.buffers()
+	if t.visited.in(byName) {
+		buffers = append(buffers, t.visited.buffers()...)
 	}
-	if err != nil {
-		return 0, err
+	for _, b := range buffers {
+		if err := b.restore(byName); err != nil {
+			return 0, err
+		}
 	}
 	if err := t.observe(0); err != nil {
 		return 0, err
@@ -189,26 +196,21 @@ func (t *trainer) restoreWeights(byName map[string]safetensors.Tensor, bare bool
 			stored++
 		}
 	}
-	type place struct {
-		variable *model.Variable
-		tensor   string
-	}
-	var places []place
+	read := 0
 	for _, g := range t.groups {
 		for _, v := range nn.Variables(g.build.Store, "/") {
 			name := g.tensorOf(v.Path())
-			if _, kept := byName[name]; kept || !bare || !results.ForTraining(strings.TrimPrefix(v.Path(), "/")) {
-				places = append(places, place{v, name})
+			if _, kept := byName[name]; !kept && bare && results.ForTraining(strings.TrimPrefix(v.Path(), "/")) {
+				continue
+			}
+			read++
+			if err := restoreVariable(v, name, byName); err != nil {
+				return err
 			}
 		}
 	}
-	if stored != len(places) {
-		return fmt.Errorf("it has %d variables, the experiment %d", stored, len(places))
-	}
-	for _, p := range places {
-		if err := restoreVariable(p.variable, p.tensor, byName); err != nil {
-			return err
-		}
+	if stored != read {
+		return fmt.Errorf("it has %d variables, the experiment %d", stored, read)
 	}
 	return nil
 }

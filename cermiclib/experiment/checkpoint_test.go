@@ -16,19 +16,14 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/safetensors"
+	"cermic/envs/envtest/must"
 )
 
 // trainerOf builds e on the backend of these tests.
 func trainerOf(t testing.TB, e Config) *trainer {
 	t.Helper()
-	b, err := nn.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := newTrainer(e, b, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(nn.Open())(t)
+	tr := must.Get(newTrainer(e, b, ""))(t)
 	t.Cleanup(tr.close)
 	return tr
 }
@@ -36,10 +31,7 @@ func trainerOf(t testing.TB, e Config) *trainer {
 // stateOf is all that the next iteration depends on, in a fixed order.
 func stateOf(t testing.TB, tr *trainer) results.Checkpoint {
 	t.Helper()
-	c, err := tr.checkpoint(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(tr.checkpoint(0))(t)
 	slices.SortFunc(c.Tensors, func(a, b safetensors.Tensor) int { return cmp.Compare(a.Name, b.Name) })
 	return c
 }
@@ -63,22 +55,14 @@ func goOn(t *testing.T, e Config, iterations int) (one, two *trainer) {
 	t.Helper()
 	one, two = trainerOf(t, e), trainerOf(t, e)
 	for range iterations {
-		if _, err := one.iterate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(one.iterate(t.Context()))(t)
 	}
 	saved := stateOf(t, one)
-	if err := two.replayActions(t.Context(), saved); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := two.restore(saved); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, two.replayActions(t.Context(), saved))
+	must.Get(two.restore(saved))(t)
 	sameState(t, "after restoring", one, two)
 	for _, tr := range []*trainer{one, two} {
-		if _, err := tr.iterate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(tr.iterate(t.Context()))(t)
 	}
 	sameState(t, "an iteration later", one, two)
 	return one, two

@@ -10,6 +10,7 @@ import (
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/policy"
+	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/envs/conf"
 )
@@ -59,6 +60,14 @@ func (e Config) Label() string {
 	return name
 }
 
+// Of returns the experiment of a record, with its label. A record with settings or parts that this program does not
+// have is an error.
+func Of(r *results.Record) (e Config, err error) {
+	err = conf.Unmarshal(r.Experiment, &e)
+	e.Method = r.Method
+	return e, err
+}
+
 // ID is the hash that names the run of the experiment.
 func (e Config) ID() (string, error) { return conf.Hash(e) }
 
@@ -67,17 +76,11 @@ func (e Config) Validate() error {
 	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
 		return fmt.Errorf("an experiment needs a task, a learner, a policy and an explorer")
 	}
-	if err := conf.Check(e); err != nil {
-		return err
-	}
-	if err := e.Learner.Validate(); err != nil {
-		return err
-	}
-	if err := e.Policy.Validate(); err != nil {
-		return err
-	}
-	if err := e.Explore.Validate(); err != nil {
-		return err
+	values := func() error { return conf.Check(e) }
+	for _, check := range []func() error{values, e.Learner.Validate, e.Policy.Validate, e.Explore.Validate} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
 	_, greedy := e.Learner.(learn.ValueBased)
 	if _, ok := e.Explore.(explore.Epsilon); ok && greedy {

@@ -3,19 +3,16 @@
 package experiment
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/safetensors"
-	"cermic/cermiclib/rl"
 	"cermic/envs"
 )
 
-// coverage counts which cells of a task's declared projection training has visited. It looks at the environment,
-// draws nothing and touches nothing, so a run learns the same with it as without. A nil coverage is of a task that
-// declares no projection.
+// coverage counts the visited cells of a task's declared projection, without an effect on training. It is nil for a
+// task that declares none.
 type coverage struct {
 	of     envs.Coverer
 	visits results.Visits
@@ -23,12 +20,8 @@ type coverage struct {
 	cells  []int32 // [T,E,N] in which the agent steps of the last rollout batch ended
 }
 
-// Names of the numbers in a checkpoint.
-const (
-	visitsTensor = "visits"
-	recentTensor = "visits_recent"
-	bonusTensor  = "visits_bonus"
-)
+// bonusTensor is the last of the visits' names in a checkpoint.
+const bonusTensor = "visits_bonus"
 
 // newCoverage counts for rollout batches of so many frames. The environment has just been reset.
 func newCoverage(env envs.Env, frames int) *coverage {
@@ -109,13 +102,6 @@ func (v *coverage) averageBonus(groups []*group) {
 	}
 }
 
-// scalar adds coverage to out: the share of the cells that any agent has visited since training began.
-func (v *coverage) scalar(out rl.Scalars) {
-	if v != nil {
-		out["coverage"] = v.visits.Coverage()
-	}
-}
-
 // snapshot copies the counts, nil if there are none.
 func (v *coverage) snapshot(frames int) *results.Visits {
 	if v == nil {
@@ -127,33 +113,24 @@ func (v *coverage) snapshot(frames int) *results.Visits {
 	return &out
 }
 
-// visits are those of the environment that t trains in now.
-func (t *trainer) visits() *results.Visits { return t.visited.snapshot(t.frames) }
-
-// tensors is what a checkpoint keeps of it.
-func (v *coverage) tensors() []safetensors.Tensor {
+// buffers are what a checkpoint keeps of it.
+func (v *coverage) buffers() []buffer {
 	if v == nil {
 		return nil
 	}
-	return []safetensors.Tensor{
-		safetensors.New(statePrefix+visitsTensor, v.visits.Counts),
-		safetensors.New(statePrefix+recentTensor, v.visits.Recent),
-		safetensors.New(statePrefix+bonusTensor, v.visits.Bonus),
+	return []buffer{
+		kept("visits", v.visits.Counts), kept("visits_recent", v.visits.Recent), kept(bonusTensor, v.visits.Bonus),
 	}
 }
 
-// restore takes in a checkpoint. In older ones, which have no visits, counting starts anew.
-func (v *coverage) restore(byName map[string]safetensors.Tensor) error {
-	if _, counted := byName[statePrefix+bonusTensor]; v == nil || !counted {
-		return nil
-	}
-	return cmp.Or(fill(v.visits.Counts, byName, visitsTensor), fill(v.visits.Recent, byName, recentTensor),
-		fill(v.visits.Bonus, byName, bonusTensor))
+// in reports whether a checkpoint has visits to restore. Older ones have none: then counting starts anew.
+func (v *coverage) in(byName map[string]safetensors.Tensor) bool {
+	_, counted := byName[statePrefix+bonusTensor]
+	return v != nil && counted
 }
 
-// Visits returns how often e's run had visited each cell when it was last saved, and what its last rollout batch
-// earned there. The run may be partial; it is not changed. While a run trains, every results.Event of an iteration
-// carries its visits.
+// Visits returns the visits and bonuses of e's run, complete or partial, when it was last saved. While a run trains,
+// every results.Event of an iteration carries them.
 func Visits(e Config, st *results.Store) (*results.Visits, error) {
 	id, err := e.ID()
 	if err != nil {
@@ -173,11 +150,13 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 		return nil, err
 	}
 	v, byName := newCoverage(env, 1), named(saved.Tensors)
-	if _, counted := byName[statePrefix+bonusTensor]; v == nil || !counted {
+	if !v.in(byName) {
 		return nil, fmt.Errorf("run %s on %s has no count of visits", id, e.Task.Kind())
 	}
-	if err := v.restore(byName); err != nil {
-		return nil, errUnfit(id, err)
+	for _, b := range v.buffers() {
+		if err := b.restore(byName); err != nil {
+			return nil, errUnfit(id, err)
+		}
 	}
 	return v.snapshot(saved.Frames), nil
 }

@@ -11,6 +11,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/envs/explore"
 )
 
@@ -49,10 +50,7 @@ func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := Visits(e, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := must.Get(Visits(e, st))(t)
 	if last == nil || !reflect.DeepEqual(stored, last) || stored.Frames != e.Budget.Frames || len(stored.Scene.Shapes) == 0 {
 		t.Errorf("stored are %+v, last told %+v", stored, last)
 	}

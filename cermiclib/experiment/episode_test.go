@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 )
 
 func TestEpisodeIsTheFirstOfTheLastEvaluation(t *testing.T) {
@@ -23,17 +24,11 @@ func TestEpisodeIsTheFirstOfTheLastEvaluation(t *testing.T) {
 
 func episodeIsTheFirst(t *testing.T, e Config) {
 	st := open(t)
-	if _, _, err := Episode(t.Context(), e, st); err == nil || !strings.Contains(err.Error(), "train it first") {
-		t.Errorf("before training: %v, want a sentence that says to train", err)
-	}
-	r, err := Run(t.Context(), e, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, _, err := Episode(t.Context(), e, st)
+	must.Refuse(t, err, "train it first")
+	r := must.Get(Run(t.Context(), e, st))(t)
 	scenes, eval, err := Episode(t.Context(), e, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	recordAlone(t, e, r)
 	last := r.Evals[len(r.Evals)-1]
 	if eval.Scores[0] != last.Scores[0] || eval.Lengths[0] != last.Lengths[0] || eval.Frames != last.Frames {
@@ -60,12 +55,8 @@ func episodeIsTheFirst(t *testing.T, e Config) {
 func recordAlone(t *testing.T, e Config, r *results.Record) {
 	t.Helper()
 	st, packed := open(t), t.TempDir()
-	if _, err := results.WritePack(packed, r); err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Base(os.DirFS(packed)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(results.WritePack(packed, r))(t)
+	must.Do(t, st.Base(os.DirFS(packed)))
 	_, _, err := Episode(t.Context(), e, st)
 	if !errors.Is(err, ErrNoWeights) || !strings.Contains(err.Error(), "train -again "+r.ID) || strings.Contains(err.Error(), "train it first") {
 		t.Errorf("of a record without weights: %v", err)
@@ -77,14 +68,8 @@ func recordAlone(t *testing.T, e Config, r *results.Record) {
 func TestFewerEpisodesAreTheFirstOfMore(t *testing.T) {
 	few, many := tiny(1), tiny(1)
 	few.Budget.EvalEpisodes, many.Budget.EvalEpisodes = 1, 5
-	a, err := Run(t.Context(), few, open(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := Run(t.Context(), many, open(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Run(t.Context(), few, open(t)))(t)
+	b := must.Get(Run(t.Context(), many, open(t)))(t)
 	for i, e := range a.Evals {
 		more := b.Evals[i]
 		if len(e.Scores) != 1 || len(more.Scores) != 5 || e.Scores[0] != more.Scores[0] || e.Sparse[0] != more.Sparse[0] || e.Lengths[0] != more.Lengths[0] {
@@ -99,14 +84,8 @@ func TestSampledEvaluationsLeaveTrainingAsItIs(t *testing.T) {
 	for name, kind := range map[string]func(uint64) Config{"mappo": tiny, "q": tinyQ} {
 		greedy, sampled := kind(1), kind(1)
 		sampled.Budget.Sampled = true
-		a, err := Run(t.Context(), greedy, open(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := Run(t.Context(), sampled, open(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(Run(t.Context(), greedy, open(t)))(t)
+		b := must.Get(Run(t.Context(), sampled, open(t)))(t)
 		if got, want := fmt.Sprint(b.Scalars), fmt.Sprint(a.Scalars); got != want {
 			t.Errorf("%s: training notes %s, want %s", name, got, want)
 		}
@@ -117,15 +96,12 @@ func TestSampledEvaluationsLeaveTrainingAsItIs(t *testing.T) {
 }
 
 // TestTheBeginningOfAnEpisodeIsScoredBesideTheWhole on a task that knows no success. Greedy choices alternate, and the
-// k-th time that one is taken pays k: 1 1 2 2 3 3 4.
+// k-th time that one is taken pays k: 1 1 2 2 3 3 4, of which the benchmark counts five steps.
 func TestTheBeginningOfAnEpisodeIsScoredBesideTheWhole(t *testing.T) {
-	r, err := Run(t.Context(), cells(), open(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Run(t.Context(), cells(), open(t)))(t)
 	for _, e := range r.Evals {
-		if fmt.Sprint(e.Scores, e.Early) != "[16 16 16] [4 4 4]" || e.Success != nil {
-			t.Errorf("at %d frames scores %v, of 3 steps %v, success %v; want 16, 4 and none", e.Frames, e.Scores, e.Early, e.Success)
+		if fmt.Sprint(e.Scores, e.Early, e.Lengths) != "[9 9 9] [4 4 4] [7 7 7]" || e.Success != nil {
+			t.Errorf("at %d frames scores %v, of 3 steps %v, success %v; want 9, 4 and none", e.Frames, e.Scores, e.Early, e.Success)
 		}
 	}
 }

@@ -17,9 +17,8 @@ import (
 // watcher sees every step of an evaluation's environments, after reset (t = 0) and after each action, which seats hold.
 type watcher func(t int, env envs.Env, s *envs.Step, seats []seat)
 
-// evaluate plays episodes in fresh environments, explorer off, greedily or as the budget says. Score is the
-// benchmark's own metric over its own horizon; the sparse return runs on to the horizon of the reward that was
-// trained on. Aborted episodes do not count: others replace them, unless more are aborted than are wanted.
+// evaluate plays episodes in fresh environments without the explorer. Scores are the benchmark's metric over its own
+// horizon, sparse returns those over the horizon of training. Other episodes replace aborted ones, up to twice as many.
 func (t *trainer) evaluate(ctx context.Context, watch watcher) (*results.Eval, error) {
 	out, begun, want := &results.Eval{Frames: t.frames}, 0, t.exp.Budget.EvalEpisodes
 	for round := uint64(0); len(out.Scores) < want; round++ {

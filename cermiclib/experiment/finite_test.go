@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/envs/vmas"
 )
 
@@ -19,11 +20,12 @@ import (
 // which field, while collecting or evaluating.
 func spoil(e Config, change func(s *envs.Step), when string, from int) (spoiled Config, watch func(results.Event)) {
 	stage, iterations := "", 0
-	e.Task = spoiledTask{e.Task.(vmas.Balance), func(s *envs.Step) {
+	spoil := func(s *envs.Step) {
 		if stage == when && iterations >= from {
 			change(s)
 		}
-	}}
+	}
+	e.Task = altered{e.Task.(vmas.Balance), func(env envs.Env) envs.Env { return spoiledEnv{env, env.(envs.Coverer), spoil} }}
 	e = hooked(e, func(_ context.Context, now string) error { stage = now; return nil })
 	return e, func(event results.Event) {
 		if event.Scalars != nil {
@@ -67,14 +69,9 @@ func TestNumbersThatAreNotFiniteStopTheRun(t *testing.T) {
 				if err == nil || strings.Contains(err.Error(), "\n") || !contains(err, c.want) || got.Complete || got.Frames != c.frames {
 					t.Fatalf("try %d: got %v with %d frames, complete %v; want %q and %d frames", try, err, got.Frames, got.Complete, c.want, c.frames)
 				}
-				if want := checkpointAt(c.frames); !contains(err, want) {
-					t.Errorf("try %d: %v does not say %q", try, err, want)
-				}
+				must.Refuse(t, err, fmt.Sprintf("its last checkpoint is at %d frames", c.frames))
 			}
-			id, err := e.ID()
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must.Get(e.ID())(t)
 			if r, err := st.Get(id); err != nil || r.Complete || r.Frames != c.frames {
 				t.Errorf("the store has %+v, %v", r, err)
 			}
@@ -83,17 +80,9 @@ func TestNumbersThatAreNotFiniteStopTheRun(t *testing.T) {
 			}
 			// Nothing of it was written: once the environment is well again, the run ends as if it had always been.
 			whole := open(t)
-			if err := RunAll(t.Context(), []Config{e}, whole, 1); err != nil {
-				t.Fatal(err)
-			}
-			if err := RunAll(t.Context(), []Config{e}, st, 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, RunAll(t.Context(), []Config{e}, whole, 1))
+			must.Do(t, RunAll(t.Context(), []Config{e}, st, 1))
 			sameRecord(t, record(t, whole, id), record(t, st, id))
 		})
 	}
-}
-
-func checkpointAt(frames int) string {
-	return fmt.Sprintf("its last checkpoint is at %d frames", frames)
 }

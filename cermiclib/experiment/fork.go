@@ -18,23 +18,19 @@ import (
 	"cermic/envs/conf"
 )
 
-// Fork is a place where a run branched off another: it went on from the other's state, with some settings changed.
-// The settings of an experiment with forks are those after the last one; Was leads back to the parent, so that the
-// run can be repeated from nothing but its experiment.
+// Fork is a place where a run continued another's state with some settings changed. An experiment has the settings after
+// its last fork. Was leads back to the parent, so that the run can be repeated from its experiment alone.
 type Fork struct {
 	Parent string   `json:"parent" help:"ID of the parent run"`
 	At     int      `json:"at" range:"1..1000000000000" help:"frames that the parent was trained for"`
 	Was    []string `json:"was" help:"changed settings with the parent's values, such as explore.alpha=0.2"`
 }
 
-// Branch returns the experiment that goes on from e's state at a number of frames, an end of one of its rollout
-// batches, with some settings changed: "explore.alpha=0.3". What leaves the networks, the shapes of the task and what
-// the run has stored (labels of the simulator, queues of a memory, bonuses of a replay) as they are can be changed; a
-// changed task begins with new episodes.
+// Branch returns the experiment that continues e's state at a number of frames, the end of a rollout batch, with some
+// settings changed: "explore.alpha=0.3". Settings that change networks, shapes of the task or stored state (labels,
+// queues of a memory, bonuses of a replay) cannot be changed. A changed task begins with new episodes.
 //
-// The state is taken from e's checkpoint if that is of those frames. Otherwise e is trained up to there again, which
-// gives the same. Keeping a checkpoint of every evaluation instead would take 130 MB a run of MAPPO-CERMIC (12 MB
-// each, 24 with the graph memory), a thousand times what a run's results take.
+// The state is e's checkpoint at these frames. Without one, e is trained up to there again, to the same bits.
 func (e Config) Branch(at int, set ...string) (Config, error) {
 	id, err := e.ID()
 	if err != nil {
@@ -146,11 +142,10 @@ func (e Config) validateFork(now *envs.Spec) error {
 			return err
 		}
 	}
-	env, err := parent.Task.Build(parent.Seed, 1)
+	was, err := parent.spec()
 	if err != nil {
 		return err
 	}
-	was := env.Spec()
 	if was.NumEnvs != now.NumEnvs || was.Agents != now.Agents || was.InLen() != now.InLen() || was.State != now.State ||
 		was.Act.Choices != now.Act.Choices || was.Act.Dim != now.Act.Dim {
 		return errors.New("a fork cannot change how many parallel environments, agents, observations or actions the task " +
@@ -180,15 +175,23 @@ func (s *session) stateOf(ctx context.Context, e Config, frames int) (results.Ch
 	if err != nil {
 		return results.Checkpoint{}, err
 	}
-	saved, err := s.store.Checkpoint(id)
-	if err == nil && saved.Frames == frames {
+	saved, none := s.store.Checkpoint(id)
+	if none == nil && saved.Frames == frames {
 		return saved, nil
 	}
-	t, err := s.trainerAt(ctx, e, saved, err == nil && saved.Frames < frames)
+	t, err := newTrainer(e, s.backend, s.store.Dir())
 	if err != nil {
 		return results.Checkpoint{}, err
 	}
 	defer t.close()
+	if none == nil && saved.Frames < frames {
+		err = t.adopt(ctx, saved, e)
+	} else if len(e.Forks) > 0 {
+		err = s.adoptParent(ctx, t)
+	}
+	if err != nil {
+		return results.Checkpoint{}, err
+	}
 	s.note(fmt.Sprintf("training run %s again from %d to %d frames, where this one branches off", id, t.frames, frames))
 	for t.frames < frames {
 		if _, err := t.iterate(ctx); err != nil {
@@ -196,26 +199,6 @@ func (s *session) stateOf(ctx context.Context, e Config, frames int) (results.Ch
 		}
 	}
 	return t.checkpoint(0)
-}
-
-// trainerAt returns a trainer of e: at a checkpoint of its run if use, else where e begins, which for a fork is a state
-// of its parent.
-func (s *session) trainerAt(ctx context.Context, e Config, saved results.Checkpoint, use bool) (*trainer, error) {
-	t, err := newTrainer(e, s.backend, s.files)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case use:
-		err = t.adopt(ctx, saved, e)
-	case len(e.Forks) > 0:
-		err = s.adoptParent(ctx, t)
-	}
-	if err != nil {
-		t.close()
-		return nil, err
-	}
-	return t, nil
 }
 
 // adoptParent brings t to the state of its parent where its experiment branches off.
@@ -234,9 +217,8 @@ func (s *session) adoptParent(ctx context.Context, t *trainer) error {
 	return t.adopt(ctx, c, parent)
 }
 
-// fitted is a checkpoint of another experiment with the variables of this one: those that only the other has are left
-// out, and those that only this one has begin as they always do, twins as copies of what the other has learned. So α
-// can become 0, which has no decoder and no momentum encoder, and more than that again.
+// fitted is a checkpoint of another experiment with the variables of this one. New variables have their initial values,
+// twins copies of the trained original. So α can become 0, which has no decoder and no momentum encoder, and grow again.
 func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 	own, err := t.checkpoint(0)
 	if err != nil {
@@ -244,22 +226,17 @@ func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 	}
 	isWeight := func(x safetensors.Tensor) bool { return strings.HasPrefix(x.Name, weightsPrefix+"/") }
 	given := named(c.Tensors)
-	out := slices.DeleteFunc(slices.Clone(c.Tensors), isWeight)
+	c.Tensors = slices.DeleteFunc(slices.Clone(c.Tensors), isWeight)
 	for _, x := range own.Tensors {
-		if !isWeight(x) {
-			continue
+		for _, name := range []string{t.original(x.Name), x.Name} {
+			if old, ok := given[name]; ok {
+				x.Shape, x.Data = old.Shape, old.Data
+			}
 		}
-		old, ok := given[x.Name]
-		if !ok {
-			old, ok = given[t.original(x.Name)]
+		if isWeight(x) {
+			c.Tensors = append(c.Tensors, x)
 		}
-		if ok {
-			old.Name = x.Name
-			x = old
-		}
-		out = append(out, x)
 	}
-	c.Tensors = out
 	return c, nil
 }
 

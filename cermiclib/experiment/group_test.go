@@ -3,7 +3,6 @@
 package experiment
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -11,10 +10,9 @@ import (
 	"testing"
 
 	"cermic/cermiclib/learn"
-	"cermic/cermiclib/policy"
-	"cermic/cermiclib/results/safetensors"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/envs/vmas"
 )
 
@@ -40,10 +38,7 @@ func acrossPeers(e Config) Config {
 // variablesOf are the values of a group's variables by their path.
 func variablesOf(t *testing.T, tr *trainer, group string) map[string]string {
 	t.Helper()
-	all, err := tr.variables()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(tr.variables())(t)
 	out := map[string]string{}
 	for _, v := range all {
 		if name, ok := strings.CutPrefix(v.Name, weightsPrefix+"/"+group+"/"); ok {
@@ -75,13 +70,9 @@ func TestGroupsAreTrainedApart(t *testing.T) {
 			if len(before[0]) == 0 || shared == 0 || equal > 0 {
 				t.Errorf("%d variables; of %d weights of one size, %d are the same in both groups", len(before[0]), shared, equal)
 			}
-			if _, err := tr.collect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(tr.collect(t.Context()))(t)
 			for k, g := range tr.groups {
-				if err := g.learn(t.Context(), func(rl.Scalars) error { return nil }); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, g.learn(t.Context(), func(rl.Scalars) error { return nil }))
 				after := []map[string]string{variablesOf(t, tr, "adversary"), variablesOf(t, tr, "agent")}
 				if maps.Equal(before[k], after[k]) {
 					t.Errorf("group %s learned nothing", g.view.Name)
@@ -98,21 +89,12 @@ func TestGroupsAreTrainedApart(t *testing.T) {
 // TestAGroupSeesItsOwnObservation: an adversary's networks read the 8 numbers that it sees, a good agent's 10, and
 // critics those of the group.
 func TestAGroupSeesItsOwnObservation(t *testing.T) {
-	tr := trainerOf(t, opposed(small("mappo")))
-	all, err := tr.variables()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := named(must.Get(trainerOf(t, opposed(small("mappo"))).variables())(t))
 	for name, want := range map[string]int{
 		"adversary/actor/layer_0/weights": 8, "agent/actor/layer_0/weights": 10, "adversary/critic/layer_0/weights": 8, "agent/critic/layer_0/weights": 20,
 	} {
-		i := slices.IndexFunc(all, func(v safetensors.Tensor) bool { return v.Name == weightsPrefix+"/"+name })
-		if i < 0 || !slices.Contains(all[i].Shape, want) {
-			var names []string
-			for _, v := range all {
-				names = append(names, fmt.Sprint(v.Name, v.Shape))
-			}
-			t.Errorf("%s: want one that reads %d numbers, have %v", name, want, names)
+		if x := all[weightsPrefix+"/"+name]; !slices.Contains(x.Shape, want) {
+			t.Errorf("%s has the shape %v, want one that reads %d numbers", name, x.Shape, want)
 		}
 	}
 }
@@ -132,10 +114,7 @@ func TestTwoGroupsGoOnExactly(t *testing.T) {
 			e.Budget.Frames = 3 * e.Learner.CollectFrames()
 			e.Budget.EvalEvery = e.Learner.CollectFrames()
 			whole, parts := open(t), open(t)
-			want, err := Run(t.Context(), e, whole)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(Run(t.Context(), e, whole))(t)
 			trainInPieces(t, e, parts)
 			sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
 			goOn(t, e, 1)
@@ -148,10 +127,7 @@ func TestTwoGroupsGoOnExactly(t *testing.T) {
 func TestResultsOfGroupsStandBesideTheWhole(t *testing.T) {
 	e := opposed(remembering())
 	st := open(t)
-	r, err := Run(t.Context(), e, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Run(t.Context(), e, st))(t)
 	for _, eval := range r.Evals {
 		a, b := eval.Groups["adversary"], eval.Groups["agent"]
 		if len(a) != len(eval.Scores) || len(b) != len(a) || len(eval.Groups) != 2 {
@@ -191,13 +167,8 @@ func TestInsideShowsBothGroups(t *testing.T) {
 	for name, e := range map[string]Config{"objects": opposed(remembering()), "peers": acrossPeers(opposed(remembering()))} {
 		t.Run(name, func(t *testing.T) {
 			st := open(t)
-			if _, err := Run(t.Context(), e, st); err != nil {
-				t.Fatal(err)
-			}
-			in, err := Trace(t.Context(), e, st)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Get(Run(t.Context(), e, st))(t)
+			in := must.Get(Trace(t.Context(), e, st))(t)
 			if in.Agents != 3 || len(in.Bonus) != 3*in.Steps || len(in.Embed) != 3*in.Steps || len(in.Graphs) != 3*in.Steps || len(in.Scenes) != in.Steps+1 {
 				t.Fatalf("%d agents, %d steps: %d bonuses, %d codes, %d graphs", in.Agents, in.Steps, len(in.Bonus), len(in.Embed), len(in.Graphs))
 			}
@@ -217,20 +188,5 @@ func TestInsideShowsBothGroups(t *testing.T) {
 				t.Errorf("opponents are detected: %v", across)
 			}
 		})
-	}
-}
-
-// A lone adversary has nobody to predict: CPM's network for it is the core alone.
-func TestWhoIsAloneInItsGroupNeedsNoPeers(t *testing.T) {
-	e := opposed(tinyCPM(2))
-	if _, ok := e.Policy.(policy.CPM); !ok {
-		t.Fatal("the policy is another")
-	}
-	tr := trainerOf(t, e)
-	if _, err := tr.iterate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if a, b := tr.groups[0].learner.HiddenLen(), tr.groups[1].learner.HiddenLen(); a >= b {
-		t.Errorf("the adversary carries %d numbers, good agents %d", a, b)
 	}
 }

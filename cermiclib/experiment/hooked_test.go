@@ -96,22 +96,20 @@ func (m *watchedModule) Update(ctx context.Context, _ *rl.Rollout) (rl.Scalars, 
 	return nil, m.hook(ctx, exploring)
 }
 
-// spoiledTask is a task whose environments show what spoil makes of each step.
-type spoiledTask struct {
+// altered is Balance with changed environments.
+type altered struct {
 	vmas.Balance
-	spoil func(*envs.Step)
+	alter func(envs.Env) envs.Env
 }
 
-func (c spoiledTask) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
+func (c altered) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
 
-func (c spoiledTask) Build(seed uint64, workers int) (envs.Env, error) {
+func (c altered) Build(seed uint64, workers int) (envs.Env, error) {
 	env, err := c.Balance.Build(seed, workers)
-	if err != nil {
-		return nil, err
-	}
-	return spoiledEnv{env, env.(envs.Coverer), c.spoil}, nil
+	return c.alter(env), err
 }
 
+// spoiledEnv shows what spoil makes of each step.
 type spoiledEnv struct {
 	envs.Env
 	envs.Coverer
@@ -122,8 +120,3 @@ func (e spoiledEnv) Step(act *envs.Actions, out *envs.Step) {
 	e.Env.Step(act, out)
 	e.spoil(out)
 }
-
-// Coverage and Cover are those of the environment that is spoiled, so that a run goes on counting visits without it.
-func (e spoiledEnv) Coverage() envs.Projection { return e.Env.(envs.Coverer).Coverage() }
-
-func (e spoiledEnv) Cover(dst []int32) { e.Env.(envs.Coverer).Cover(dst) }

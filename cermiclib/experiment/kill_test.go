@@ -20,6 +20,7 @@ import (
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 )
 
 // childStore and childMethod make a process of this test train small(method) in a store, saving at every iteration.
@@ -39,13 +40,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GOMLX_BACKEND") == "" {
 		os.Setenv("GOMLX_BACKEND", nn.Sequential) // every machine has it
 	}
-	// Runs write durably; on a busy disk these tests would do little but wait for it.
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {
-		if dir, err := os.MkdirTemp("/dev/shm", "run"); err == nil {
-			defer os.RemoveAll(dir)
-			os.Setenv("TMPDIR", dir)
-		}
-	}
+	defer must.InMemory()()
 	m.Run()
 }
 
@@ -120,13 +115,8 @@ func killedChild(t *testing.T, dir, method string, n int, moment time.Duration) 
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), childStore+"="+dir, childMethod+"="+method)
 	c.Stderr = os.Stderr
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(c.StdoutPipe())(t)
+	must.Do(t, c.Start())
 	for in := bufio.NewScanner(out); in.Scan(); {
 		if note, ok := strings.CutPrefix(in.Text(), "note "); ok {
 			notes = append(notes, note)
@@ -155,10 +145,7 @@ func TestARunKilledAtAnyMomentEndsAsAnUninterruptedOne(t *testing.T) {
 			c.kills = 2
 		}
 		whole, parts := open(t), (*results.Store)(nil)
-		want, err := Run(t.Context(), small(c.method), whole)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(Run(t.Context(), small(c.method), whole))(t)
 		killed, resumed := 0, 0
 		for range 8 { // on a fast machine a run may be done before it is killed: then sooner, in another store
 			parts, killed, resumed = open(t), 0, 0
@@ -181,9 +168,7 @@ func TestARunKilledAtAnyMomentEndsAsAnUninterruptedOne(t *testing.T) {
 			}
 			c.spread /= 2
 		}
-		if _, err := Run(t.Context(), small(c.method), parts); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(Run(t.Context(), small(c.method), parts))(t)
 		sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
 		t.Logf("%s: %d processes were killed, %d went on from a checkpoint", c.method, killed, resumed)
 		if killed == 0 || resumed == 0 {

@@ -13,6 +13,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/envtest/must"
 )
 
 // smallDB is tiny with the bonus of DB, whose EMA copies move between the epochs.
@@ -35,16 +36,10 @@ func smallIPPO(uint64) Config {
 // iterated trains two iterations and returns their scalars and all variables, with moments and EMA copies, by path.
 func iterated(t *testing.T, e Config, backend nn.Backend) (weights map[string]string, scalars []rl.Scalars) {
 	t.Helper()
-	run, err := newTrainer(e, backend, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := must.Get(newTrainer(e, backend, ""))(t)
 	defer run.close()
 	for range 2 {
-		s, err := run.iterate(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(run.iterate(t.Context()))(t)
 		scalars = append(scalars, s)
 	}
 	weights = map[string]string{}

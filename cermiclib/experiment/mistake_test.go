@@ -11,6 +11,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/envs/vmas"
 )
 
@@ -55,21 +56,12 @@ func TestMistakesOfExplorersAreNamed(t *testing.T) {
 	} {
 		e := tiny(3)
 		e.Explore = c
-		if _, err := Run(t.Context(), e, open(t)); err == nil || !contains(err, want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+		_, err := Run(t.Context(), e, open(t))
+		must.Refuse(t, err, want)
 	}
 }
 
-type deadTask struct{ vmas.Balance }
-
-func (c deadTask) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
-
-func (c deadTask) Build(seed uint64, workers int) (envs.Env, error) {
-	env, err := c.Balance.Build(seed, workers)
-	return deadEnv{env}, err
-}
-
+// deadEnv begins with dead agents.
 type deadEnv struct{ envs.Env }
 
 func (e deadEnv) Reset(mask []uint8, out *envs.Step) {
@@ -103,33 +95,23 @@ func TestALivingAgentWithoutAChoiceIsNamed(t *testing.T) {
 	e := cells()
 	e.Task = muteTask{e.Task.(cellTask)}
 	const want = "test/cells, step 2 of iteration 0: agent 1 of environment 2 is alive without an allowed action in Step.Mask"
-	if _, err := Run(t.Context(), e, open(t)); err == nil || !contains(err, want) {
-		t.Errorf("in training: got %v, want %q", err, want)
-	}
+	_, err := Run(t.Context(), e, open(t))
+	must.Refuse(t, err, want)
 	tr := trainerOf(t, cells())
 	tr.exp.Task = e.Task
 	const inEvaluation = "step 2 of an evaluation: agent 1 of environment 2 is alive"
-	if _, err := tr.evaluate(t.Context(), nil); err == nil || !contains(err, inEvaluation) {
-		t.Errorf("in an evaluation: got %v", err)
-	}
+	_, err = tr.evaluate(t.Context(), nil)
+	must.Refuse(t, err, inEvaluation)
 }
 
-type absentTask struct{ vmas.Balance }
-
-func (c absentTask) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
-
-func (absentTask) Build(uint64, int) (envs.Env, error) { return nil, nil }
-
 func TestMistakesOfTasksAreNamed(t *testing.T) {
-	balance := tiny(3).Task.(vmas.Balance)
-	for want, task := range map[string]envs.Config{
-		"its Reset must set Step.Alive":                      deadTask{balance},
-		"task vmas/balance: Build returned nil and no error": absentTask{balance},
+	for want, alter := range map[string]func(envs.Env) envs.Env{
+		"its Reset must set Step.Alive":                      func(env envs.Env) envs.Env { return deadEnv{env} },
+		"task vmas/balance: Build returned nil and no error": func(envs.Env) envs.Env { return nil },
 	} {
 		e := tiny(3)
-		e.Task = task
-		if _, err := Run(t.Context(), e, open(t)); err == nil || !contains(err, want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+		e.Task = altered{e.Task.(vmas.Balance), alter}
+		_, err := Run(t.Context(), e, open(t))
+		must.Refuse(t, err, want)
 	}
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/envs"
-	"cermic/envs/conf"
 )
 
 // Policy acts for all agents of a trained run in E parallel environments. Close it when it is no longer needed. It
@@ -37,11 +35,10 @@ func Load(st *results.Store, id string, copies int) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	var e Config
-	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
+	e, err := Of(r)
+	if err != nil {
 		return nil, fmt.Errorf("run %s cannot be built here: %w", id, err)
 	}
-	e.Method = r.Method
 	return e.Trained(st, copies)
 }
 
@@ -50,11 +47,7 @@ func (e Config) Trained(st *results.Store, copies int) (*Policy, error) {
 	if copies < 1 {
 		return nil, fmt.Errorf("a policy for %d parallel environments, want at least 1", copies)
 	}
-	backend, err := nn.Open()
-	if err != nil {
-		return nil, err
-	}
-	t, err := restoredAs(e, e.withCopies(copies), backend, st)
+	t, err := restored(e, e.withCopies(copies), st)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -18,13 +19,9 @@ func TestALoadedPolicyPlaysAsItsEvaluationDid(t *testing.T) {
 		e.Budget.EvalEpisodes = e.Task.Shared().NumEnvs // one round
 		st := open(t)
 		r, err := Run(t.Context(), e, st)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		must.Do(t, err)
 		p, err := Load(st, r.ID, e.Task.Shared().NumEnvs)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		must.Do(t, err)
 		want := r.Evals[len(r.Evals)-1]
 		for round := range 2 { // the second time after Reset
 			got := playOnce(t, p, rng.New(e.Seed, "evaluation", uint64(p.Frames), 0).Uint64())
@@ -42,19 +39,14 @@ func TestALoadedPolicyPlaysAsItsEvaluationDid(t *testing.T) {
 // playOnce plays the first episode of every environment and returns the scores.
 func playOnce(t *testing.T, p *Policy, seed uint64) []float64 {
 	t.Helper()
-	env, err := p.Env(seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(p.Env(seed))(t)
 	defer envs.Close(env)
 	s := env.Spec()
 	step, act := envs.NewStep(s), envs.NewActions(s)
 	scores, over := make([]float64, s.NumEnvs), make([]bool, s.NumEnvs)
 	env.Reset(nil, step)
 	for k := range s.Horizon {
-		if err := p.Act(step, act); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Act(step, act))
 		env.Step(act, step)
 		for c := range scores {
 			if !over[c] && k < s.EvalHorizon {
@@ -71,24 +63,14 @@ func TestAPolicyThatCannotBeLoadedOrPlayedIsASentence(t *testing.T) {
 	if _, err := e.Trained(st, 1); !errors.Is(err, ErrNoWeights) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("without weights: %v", err)
 	}
-	if _, err := Load(st, "0123abcd", 1); err == nil || !strings.Contains(err.Error(), "no run 0123abcd") {
-		t.Errorf("without a run: %v", err)
-	}
-	r, err := Run(t.Context(), e, st)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Load(st, r.ID, 0); err == nil || !strings.Contains(err.Error(), "want at least 1") {
-		t.Errorf("for no environment: %v", err)
-	}
-	p, err := Load(st, r.ID, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, err := Load(st, "0123abcd", 1)
+	must.Refuse(t, err, "no run 0123abcd")
+	r := must.Get(Run(t.Context(), e, st))(t)
+	_, err = Load(st, r.ID, 0)
+	must.Refuse(t, err, "want at least 1")
+	p := must.Get(Load(st, r.ID, 2))(t)
 	defer p.Close()
 	other := *p.Spec()
 	other.NumEnvs = 3
-	if err := p.Act(envs.NewStep(&other), envs.NewActions(&other)); err == nil || !strings.Contains(err.Error(), "make the buffers from its Spec") {
-		t.Errorf("on buffers of others: %v", err)
-	}
+	must.Refuse(t, p.Act(envs.NewStep(&other), envs.NewActions(&other)), "make the buffers from its Spec")
 }

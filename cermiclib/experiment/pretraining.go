@@ -47,15 +47,6 @@ type Pretrained struct {
 	memory.Quality
 }
 
-// pretrainedFile is a Pretrained on disk; what could not be measured is left out, since JSON knows no NaN.
-type pretrainedFile struct {
-	Weights string   `json:"weights"`
-	Present float64  `json:"present"`
-	AUC     *float64 `json:"auc,omitempty"`
-	RMSE    *float64 `json:"rmse,omitempty"`
-	Spread  *float64 `json:"spread,omitempty"`
-}
-
 // File is what a store calls the file that says what came of p.
 func (p Pretraining) File() (string, error) {
 	id, err := conf.Hash(p)
@@ -80,20 +71,10 @@ func (p Pretraining) Find(st *results.Store) (*Pretrained, error) {
 	return made, nil
 }
 
+// readPretrained reads a file of Save, which leaves out numbers that could not be measured.
 func readPretrained(data []byte) (*Pretrained, error) {
-	var f pretrainedFile
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, err
-	}
-	measured := func(v *float64) float64 {
-		if v == nil {
-			return math.NaN()
-		}
-		return *v
-	}
-	return &Pretrained{f.Weights, memory.Quality{
-		AUC: measured(f.AUC), Present: f.Present, RMSE: measured(f.RMSE), Spread: measured(f.Spread),
-	}}, nil
+	r := &Pretrained{Quality: memory.Quality{AUC: math.NaN(), RMSE: math.NaN(), Spread: math.NaN()}}
+	return r, json.Unmarshal(data, r)
 }
 
 // Here reports whether the weights themselves are in the store: of committed ones only the quality is.
@@ -139,17 +120,17 @@ func (r Pretrained) Save(p Pretraining, st *results.Store) error {
 	if err != nil {
 		return err
 	}
-	known := func(v float64) *float64 {
-		if math.IsNaN(v) {
-			return nil
+	values := map[string]any{"weights": r.Weights}
+	for key, v := range map[string]float64{"present": r.Present, "auc": r.AUC, "rmse": r.RMSE, "spread": r.Spread} {
+		if !math.IsNaN(v) { // which JSON cannot hold
+			values[key] = v
 		}
-		return &v
 	}
-	data, err := json.Marshal(pretrainedFile{r.Weights, r.Present, known(r.AUC), known(r.RMSE), known(r.Spread)})
+	data, err := json.Marshal(values)
 	if err != nil {
 		return err
 	}
-	return results.CreateFile(filepath.Join(st.Dir(), filepath.FromSlash(name)), data)
+	return results.WriteFile(filepath.Join(st.Dir(), filepath.FromSlash(name)), data)
 }
 
 // ExportPretrained copies what a store knows of the pre-trained weights that runs name into a folder of records.
@@ -160,7 +141,7 @@ func ExportPretrained(st *results.Store, rs []*results.Record, folder string) er
 	}
 	for _, name := range files {
 		file := filepath.Join(st.Dir(), name)
-		data, err := results.ReadFile(file, 64<<20)
+		data, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
@@ -171,7 +152,7 @@ func ExportPretrained(st *results.Store, rs []*results.Record, folder string) er
 		for _, r := range rs {
 			if made.Weights != "" && strings.Contains(string(r.Experiment), `"`+made.Weights+`"`) {
 				to := filepath.Join(folder, results.PretrainedFolder, filepath.Base(file))
-				if err := results.CreateFile(to, data); err != nil {
+				if err := results.WriteFile(to, data); err != nil {
 					return err
 				}
 				break

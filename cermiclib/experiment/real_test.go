@@ -3,14 +3,13 @@
 package experiment
 
 import (
-	"context"
-	"errors"
 	"net"
 	"strings"
 	"testing"
 
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/envs/smac"
 	"cermic/envs/smac/sc2"
 	"cermic/envs/smac/sc2/sc2test"
@@ -23,10 +22,7 @@ func realGames(t *testing.T, n int) []*sc2test.Server {
 	var servers []*sc2test.Server
 	var addresses []string
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		server := &sc2test.Server{Game: sc2test.NewYard()}
 		go server.Serve(l) // returns when l is closed
 		t.Cleanup(func() { l.Close() })
@@ -56,6 +52,9 @@ func TestARunTrainsAndEvaluatesOnRealGames(t *testing.T) {
 		e := onRealGames(tiny(seed))
 		r, err := Run(t.Context(), e, open(t), func(e results.Event) {
 			broken += e.Scalars["episodes_broken_off"]
+			if e.Eval != nil && e.Metric != "win rate" {
+				t.Errorf("an evaluation is scored by %q", e.Metric)
+			}
 			if length, ok := e.Scalars["train_length"]; ok && length != 20 {
 				t.Errorf("episodes of training in which nothing happens end after %g steps", length)
 			}
@@ -89,9 +88,7 @@ func TestAnEvaluationEndsWhenEveryBattleIsAborted(t *testing.T) {
 		}
 	}
 	_, err := Run(t.Context(), onRealGames(tiny(1)), open(t))
-	if err == nil || !strings.Contains(err.Error(), "8 episodes of smac/zerg_5_vs_5 were aborted in an evaluation of 7") {
-		t.Errorf("error %v, want one that says how many battles were lost", err)
-	}
+	must.Refuse(t, err, "8 episodes of smac/zerg_5_vs_5 were aborted in an evaluation of 7")
 }
 
 // TestAStoppedRunGoesOnOnRealGames, in new battles; a value learner is told that it cannot.
@@ -99,15 +96,7 @@ func TestAStoppedRunGoesOnOnRealGames(t *testing.T) {
 	for name, kind := range map[string]func(uint64) Config{"mappo": tiny, "qmix": tinyQ} {
 		realGames(t, 4)
 		st, e := open(t), onRealGames(kind(1))
-		ctx, stop := context.WithCancel(t.Context())
-		_, err := Run(ctx, e, st, func(e results.Event) {
-			if e.Scalars != nil {
-				stop()
-			}
-		})
-		if stop(); !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
+		stopAt(t, e, 200, st)
 		r, err := Run(t.Context(), e, st)
 		if name == "mappo" && (err != nil || !r.Complete) {
 			t.Errorf("mappo does not go on: %v", err)
@@ -122,9 +111,7 @@ func TestAStoppedRunGoesOnOnRealGames(t *testing.T) {
 func TestABattleThatIsAbortedIsNotFilmed(t *testing.T) {
 	realGames(t, 4)
 	st, e := open(t), onRealGames(tiny(1))
-	if _, err := Run(t.Context(), e, st); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Run(t.Context(), e, st))(t)
 	for _, server := range realGames(t, 2) {
 		server.Faults = map[int]sc2test.Fault{20: sc2test.Drop}
 	}

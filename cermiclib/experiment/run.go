@@ -13,21 +13,19 @@ import (
 	"cermic/envs/conf"
 )
 
-// saveEvery is the time between two checkpoints on disk. A kill costs at most this and the iteration it hits; a stop
-// costs nothing but the iteration, because the state at its start is kept in memory.
+// saveEvery is the time between two checkpoints on disk, which a kill can cost. A stop costs the running iteration
+// alone.
 var saveEvery = 10 * time.Second
 
 // patience is how long a stop waits for the stage that it interrupts.
 const patience = time.Second
 
-// Run returns the stored record of e if one is complete, else it trains e, or goes on training it, and returns the
-// new one. If another process trains it, Run waits and says so. When ctx is cancelled it saves and returns the
-// partial record with ctx's error, at most a moment later; the same call later goes on. watch is called from this
-// goroutine after every iteration.
+// Run returns the stored record of e if it is complete; otherwise it trains or resumes e. It waits for another process
+// that trains e, with a note. When ctx is cancelled it saves and returns the partial record with ctx's error; the same
+// call later resumes. watch is called from this goroutine after every iteration.
 //
-// An experiment that cannot be built leaves nothing in the store. One whose loss, reward or score becomes NaN or
-// infinite is saved where that iteration began and ends with an error. It is never complete: a run depends on nothing
-// but its experiment, so the same call repeats that iteration and ends alike.
+// An experiment that cannot be built leaves nothing in the store. If a loss, reward or score becomes NaN or infinite,
+// the run is saved at the start of that iteration and ends with an error; the same call repeats the iteration.
 func Run(ctx context.Context, e Config, st *results.Store, watch ...func(results.Event)) (*results.Record, error) {
 	return start(ctx, e, st, true, watch...)
 }
@@ -48,8 +46,8 @@ func start(
 	if err != nil {
 		return nil, err
 	}
-	s := session{exp: e, store: st, files: st.Dir(), watch: watch, began: time.Now(), sources: sourcesHash()}
-	if found := s.stored(id, st); found != nil {
+	s := session{exp: e, store: st, watch: watch, began: time.Now(), sources: sourcesHash()}
+	if found := s.stored(id); found != nil {
 		return found, nil
 	}
 	if who := st.Owner(id); who != "" && !wait { // before graphs are compiled for nothing
@@ -87,7 +85,6 @@ type session struct {
 	trainer  *trainer
 	backend  nn.Backend
 	store    *results.Store
-	files    string // folder of the store
 	watch    []func(results.Event)
 	left     <-chan error       // ends the stage that a stop has left behind; nil if there is none
 	snapshot results.Checkpoint // at the start of the iteration
@@ -120,9 +117,9 @@ func (s *session) emitStored(r *results.Record) {
 }
 
 // stored returns the complete record of run id, nil if there is none.
-func (s *session) stored(id string, st *results.Store) *results.Record {
+func (s *session) stored(id string) *results.Record {
 	var damage []string
-	look := *st
+	look := *s.store
 	look.Note = func(line string) { damage = append(damage, line) }
 	found, err := look.Get(id)
 	if err != nil || !found.Complete {
@@ -152,13 +149,13 @@ func (s *session) build(ctx context.Context) (err error) {
 	}
 	s.note(note)
 	return s.patiently(ctx, func() (err error) {
-		s.trainer, err = newTrainer(s.exp, s.backend, s.files)
+		s.trainer, err = newTrainer(s.exp, s.backend, s.store.Dir())
 		return err
 	})
 }
 
-// patiently runs one stage of the work. Stages look at ctx between graph calls, but one call, or compiling a graph,
-// may take longer than somebody waits who has asked for a stop: after a moment the stage is left to end by itself.
+// patiently runs one stage of the work. A graph call or a compilation does not look at ctx: after a stop and a moment
+// the stage is left to end by itself.
 func (s *session) patiently(ctx context.Context, stage func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- stage() }()
@@ -298,7 +295,7 @@ func (s *session) write(done *iteration) error {
 	if err := s.claim.AppendScalars(s.trainer.frames, done.scalars); err != nil {
 		return err
 	}
-	s.emit(s.event(done.fps, results.Event{Scalars: done.scalars, Visits: s.trainer.visits()}))
+	s.emit(s.event(done.fps, results.Event{Scalars: done.scalars, Visits: s.trainer.visited.snapshot(s.trainer.frames)}))
 	if done.eval == nil {
 		return nil
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"cermic/envs/envtest/must"
 )
 
 func TestACommitHasTheHashOfItsTree(t *testing.T) {
@@ -36,9 +38,7 @@ func TestACommitHasTheHashOfItsTree(t *testing.T) {
 		{"envs/meltingpot/sprites.json.gz", true}, {"go.sum", true},
 	} {
 		before := hashTree(tree, built)
-		if err := os.WriteFile(filepath.Join(tree, c.file), []byte("// edited\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(tree, c.file), []byte("// edited\n"), 0o644))
 		if after := hashTree(tree, built); (after != before) != c.changes || after == "" {
 			t.Errorf("%s: sources %s before, %s after", c.file, before, after)
 		}
@@ -50,15 +50,9 @@ func TestAChangedTreeHasNoHash(t *testing.T) {
 	touch := func(name string, at time.Time) {
 		t.Helper()
 		file := filepath.Join(tree, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(file, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, nil, 0o644))
+		must.Do(t, os.Chtimes(file, at, at))
 	}
 	for _, name := range []string{"go.sum", "cermiclib/a.go", "envs/b.c"} {
 		if hashTree(tree, built) != "" {

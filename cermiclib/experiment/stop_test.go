@@ -12,6 +12,7 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 )
 
 // stopIn stops a run of tiny(seed) in the second of its iterations, in the given stage. While stubborn is open, the stage
@@ -63,30 +64,16 @@ func TestARunNamesTheSourcesOfAllItsSessions(t *testing.T) {
 		st, e := open(t), tiny(6)
 		stopIn(t, st, 6, stages[0], nil)
 		e.Budget.EvalEvery = 200
-		id, err := e.ID()
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := conf.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := st.Claim(t.Context(), id, text, results.Record{}, false, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(e.ID())(t)
+		text := must.Get(conf.Marshal(e))(t)
+		r := must.Get(st.Claim(t.Context(), id, text, results.Record{}, false, nil))(t)
 		saved, _ := r.LoadCheckpoint()
 		if got := saved.Meta[metaSources]; got != c.now {
 			t.Errorf("the checkpoint names sources %q", got)
 		}
 		saved.Meta[metaSources] = c.earlier
-		if err := errors.Join(r.SaveCheckpoint(saved), r.Close()); err != nil {
-			t.Fatal(err)
-		}
-		got, err := Run(t.Context(), e, st)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(r.SaveCheckpoint(saved), r.Close()))
+		got := must.Get(Run(t.Context(), e, st))(t)
 		if got.Host.Sources != c.want || got.Host.Dirty != c.dirty {
 			t.Errorf("after sources %q the record names %+v, want %+v", c.earlier, got.Host, c)
 		}
@@ -97,16 +84,11 @@ func TestAStopInAnyStageIsSavedAndGoneOnFrom(t *testing.T) {
 	e := tiny(6)
 	e.Budget.EvalEvery = 200
 	whole := open(t)
-	want, err := Run(t.Context(), e, whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(Run(t.Context(), e, whole))(t)
 	for _, stage := range stages {
 		st := open(t)
 		stopIn(t, st, 6, stage, nil)
-		if _, err := Run(t.Context(), e, st); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(Run(t.Context(), e, st))(t)
 		sameRecord(t, record(t, whole, want.ID), record(t, st, want.ID))
 	}
 }
@@ -115,17 +97,12 @@ func TestAStageThatDoesNotNoticeAStopIsLeftBehind(t *testing.T) {
 	e := tiny(7)
 	e.Budget.EvalEvery = 200
 	whole, parts := open(t), open(t)
-	want, err := Run(t.Context(), e, whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(Run(t.Context(), e, whole))(t)
 	before := runtime.NumGoroutine()
 	stubborn := make(chan struct{})
 	stopIn(t, parts, 7, learning, stubborn)
 	// The run goes on, here in the same process, while the stage that was left behind still hangs.
-	if _, err := Run(t.Context(), e, parts); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Run(t.Context(), e, parts))(t)
 	sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
 	close(stubborn)
 	settle(t, before)
@@ -146,9 +123,7 @@ func TestARunLeavesNoGoroutine(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := runtime.NumGoroutine()
-	if _, err := Run(t.Context(), tiny(9), open(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Run(t.Context(), tiny(9), open(t)))(t)
 	settle(t, before)
 }
 

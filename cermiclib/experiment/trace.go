@@ -24,16 +24,12 @@ func Trace(ctx context.Context, e Config, st *results.Store) (*results.Trace, er
 // TraceOf is Trace with the explorer of another run on the task: e plays, and the explorer of lens rates e's
 // observations. Episodes of runs with one seed and as many frames begin alike.
 func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.Trace, error) {
-	backend, err := nn.Open()
-	if err != nil {
-		return nil, err
-	}
-	player, err := restored(e, backend, st)
+	player, err := restored(e, e.withCopies(1), st)
 	if err != nil {
 		return nil, err
 	}
 	defer player.close()
-	viewer, err := restored(lens, backend, st)
+	viewer, err := restored(lens, lens.withCopies(1), st)
 	if err != nil {
 		return nil, err
 	}
@@ -64,9 +60,6 @@ func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.T
 // inspect fills in the explorer's view of x at the places of the group's agents. Codes of different groups come from
 // different encoders.
 func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) error {
-	if g.view.All() {
-		return g.module.(explore.Inspector).Inspect(ctx, x, into)
-	}
 	own := &results.Trace{}
 	if err := g.module.(explore.Inspector).Inspect(ctx, x, own); err != nil {
 		return g.named(err)
@@ -105,8 +98,8 @@ func (g *group) wide(graph results.Graph, agents int) results.Graph {
 	return out
 }
 
-// ErrNoWeights is wrapped by the error of playing a run whose weights are not in the store: it was never trained
-// there, as committed records were not, or its checkpoint is gone. It is an fs.ErrNotExist.
+// ErrNoWeights is wrapped by the error of playing a run without weights in the store, such as a committed record. It is
+// an fs.ErrNotExist.
 var ErrNoWeights error = noWeights{}
 
 type noWeights struct{}
@@ -115,8 +108,8 @@ func (noWeights) Error() string { return "it has no weights here" }
 
 func (noWeights) Is(target error) bool { return target == fs.ErrNotExist }
 
-// weightsError is the error of playing e's run if its weights cannot be read. A complete record would be shown and not
-// trained, so that the sentence about it names the command that trains again.
+// weightsError is the error of playing e's run if its weights cannot be read. For a complete record it names the
+// command that trains again.
 func (e Config) weightsError(id string, st *results.Store, err error) error {
 	what := fmt.Sprintf("%s on %s with seed %d", e.Label(), e.Task.Kind(), e.Seed)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -129,13 +122,8 @@ func (e Config) weightsError(id string, st *results.Store, err error) error {
 	return fmt.Errorf("%s: %w: train it first", what, ErrNoWeights)
 }
 
-// restored builds e for one environment of its task, with the last saved weights of its run.
-func restored(e Config, backend nn.Backend, st *results.Store) (*trainer, error) {
-	return restoredAs(e, e.withCopies(1), backend, st)
-}
-
-// restoredAs makes a trainer of the experiment as with the last saved weights of e's run.
-func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, error) {
+// restored builds the experiment as with the last saved weights of e's run.
+func restored(e, as Config, st *results.Store) (*trainer, error) {
 	id, err := e.ID()
 	if err != nil {
 		return nil, err
@@ -143,6 +131,10 @@ func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, 
 	saved, err := st.Weights(id)
 	if err != nil {
 		return nil, e.weightsError(id, st, err)
+	}
+	backend, err := nn.Open()
+	if err != nil {
+		return nil, err
 	}
 	t, err := newTrainer(as, backend, st.Dir())
 	if err != nil {
@@ -168,16 +160,11 @@ func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, 
 // watched plays an episode of the only environment, as evaluations play, into a rollout for each group, and notes
 // scenes, labels and score.
 func (t *trainer) watched(ctx context.Context, in *results.Trace) ([]*rl.Rollout, error) {
-	if _, ok := t.env.(envs.Scener); !ok {
-		return nil, fmt.Errorf("%s cannot be drawn", t.exp.Task.Kind())
-	}
-	t.exp.Budget.EvalEpisodes = 1
 	xs := make([]*rl.Rollout, len(t.groups))
-	eval, err := t.evaluate(ctx, func(k int, env envs.Env, step *envs.Step, seats []seat) {
-		if k == 0 { // again, if the first episode was aborted
-			in.Scenes, in.Visible = nil, nil
+	scenes, eval, err := t.filmed(ctx, func(k int, env envs.Env, step *envs.Step, seats []seat) {
+		if k == 0 {
+			in.Visible = nil
 		}
-		in.Scenes = append(in.Scenes, env.(envs.Scener).Scene(0))
 		for _, y := range step.Visible {
 			in.Visible = append(in.Visible, y != 0)
 		}
@@ -197,7 +184,7 @@ func (t *trainer) watched(ctx context.Context, in *results.Trace) ([]*rl.Rollout
 	if err != nil {
 		return nil, err
 	}
-	in.Score, in.Steps = eval.Scores[0], eval.Lengths[0]
+	in.Scenes, in.Score, in.Steps = scenes, eval.Scores[0], eval.Lengths[0]
 	in.Visible = in.Visible[:in.Steps*in.Agents*in.Agents]
 	for _, x := range xs {
 		x.T = in.Steps

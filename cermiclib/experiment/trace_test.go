@@ -5,12 +5,12 @@ package experiment
 import (
 	"math"
 	"reflect"
-	"strings"
 	"testing"
 
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/memory"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 	"cermic/envs/vmas"
 )
 
@@ -29,17 +29,10 @@ func remembering() Config {
 
 func TestInsideShowsTheEpisodeThatIsPlayedAndTheMemoryAtEveryStep(t *testing.T) {
 	e, st := remembering(), open(t)
-	if _, err := Run(t.Context(), e, st); err != nil {
-		t.Fatal(err)
-	}
-	in, err := Trace(t.Context(), e, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Run(t.Context(), e, st))(t)
+	in := must.Get(Trace(t.Context(), e, st))(t)
 	scenes, eval, err := Episode(t.Context(), e, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !reflect.DeepEqual(in.Scenes, scenes) || in.Score != eval.Scores[0] || in.Steps != eval.Lengths[0] {
 		t.Errorf("%d steps and score %g, want the episode of %d steps and score %g", in.Steps, in.Score, eval.Lengths[0], eval.Scores[0])
 	}
@@ -83,15 +76,11 @@ func TestInsideShowsTheEpisodeThatIsPlayedAndTheMemoryAtEveryStep(t *testing.T) 
 
 func TestInsideNeedsARunWithCuriosityAndWeights(t *testing.T) {
 	st := open(t)
-	if _, err := Trace(t.Context(), remembering(), st); err == nil || !strings.Contains(err.Error(), "train it first") {
-		t.Errorf("an untrained run: %v", err)
-	}
-	if _, err := Run(t.Context(), tiny(1), st); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Trace(t.Context(), tiny(1), st); err == nil || !strings.Contains(err.Error(), "choose a run with CERMIC") {
-		t.Errorf("a run without a module: %v", err)
-	}
+	_, err := Trace(t.Context(), remembering(), st)
+	must.Refuse(t, err, "train it first")
+	must.Get(Run(t.Context(), tiny(1), st))(t)
+	_, err = Trace(t.Context(), tiny(1), st)
+	must.Refuse(t, err, "choose a run with CERMIC")
 }
 
 func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
@@ -101,18 +90,10 @@ func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
 	curious, plain, st := remembering(), small("mappo"), open(t)
 	plain.Budget = curious.Budget
 	for _, e := range []Config{curious, plain} {
-		if _, err := Run(t.Context(), e, st); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(Run(t.Context(), e, st))(t)
 	}
-	own, err := Trace(t.Context(), curious, st)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := TraceOf(t.Context(), plain, curious, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(Trace(t.Context(), curious, st))(t)
+	other := must.Get(TraceOf(t.Context(), plain, curious, st))(t)
 	if other.Method != plain.Label() || len(other.Embed) != other.Steps*other.Agents {
 		t.Errorf("%s has %d embeddings of %d steps", other.Method, len(other.Embed), other.Steps)
 	}
@@ -120,15 +101,10 @@ func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
 		t.Error("both episodes begin alike, but are not embedded alike")
 	}
 	elsewhere := plain
-	if err := conf.Set(&elsewhere, "task.n_agents", "3"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), elsewhere, st); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := TraceOf(t.Context(), elsewhere, curious, st); err == nil || !strings.Contains(err.Error(), "choose runs on one task") {
-		t.Errorf("an episode of fewer agents: %v", err)
-	}
+	must.Do(t, conf.Set(&elsewhere, "task.n_agents", "3"))
+	must.Get(Run(t.Context(), elsewhere, st))(t)
+	_, err := TraceOf(t.Context(), elsewhere, curious, st)
+	must.Refuse(t, err, "choose runs on one task")
 }
 
 // TestInsideRatesBesideWhatTrainingHasCounted: r^i over an episode that is looked at is as large as what training last
@@ -141,14 +117,8 @@ func TestInsideRatesBesideWhatTrainingHasCounted(t *testing.T) {
 		f.Reservoir = 64
 		c.Form, c.Others, c.Alpha = f, 0, alpha
 		e.Explore = c
-		record, err := Run(t.Context(), e, st)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in, err := Trace(t.Context(), e, st)
-		if err != nil {
-			t.Fatal(err)
-		}
+		record := must.Get(Run(t.Context(), e, st))(t)
+		in := must.Get(Trace(t.Context(), e, st))(t)
 		if decodes := len(in.Predicted) > 0; decodes != (alpha > 0) { // L_explore trains the decoder
 			t.Errorf("α = %g: %d predictions", alpha, len(in.Predicted))
 		}

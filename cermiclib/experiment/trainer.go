@@ -116,9 +116,8 @@ func (t *trainer) observe(k int) error {
 
 type rolloutHooks struct{}
 
-// OnRollout returns a context in which training shows f every rollout batch before the learner gets it, one rollout per
-// group of agents, with the number of frames trained before. f runs on the goroutine that trains, must not change the
-// batch and must not keep it.
+// OnRollout returns a context in which f gets every rollout batch before the learner, one rollout per group of agents,
+// with the frames trained before. f runs on the goroutine that trains; it must not change or keep the batch.
 func OnRollout(ctx context.Context, f func(frames int, batch []*rl.Rollout)) context.Context {
 	before, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout))
 	return context.WithValue(ctx, rolloutHooks{}, append(slices.Clone(before), f))
@@ -211,7 +210,9 @@ func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
 		return nil, err
 	}
 	scalars := done.scalars(t.groups)
-	t.visited.scalar(scalars)
+	if t.visited != nil {
+		scalars["coverage"] = t.visited.visits.Coverage()
+	}
 	return scalars, nil
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // lone is a rollout of three steps of one agent.
@@ -150,7 +150,7 @@ func TestSavedStatisticsGoOnBitExactly(t *testing.T) {
 	bonus := Bonus{IntNorm: NormReturnStd, IntMemory: 0.9, IntClip: 5, IntCoef: 1, IntAnneal: AnnealNone}
 	a, b := NewRewardNormaliser(bonus), NewRewardNormaliser(bonus)
 	a.Apply(lone(1, 1, 1), []float32{0.1, 0.7, 0.3}, "test")
-	envtest.NoError(t, b.Load(a.Save()))
+	must.Do(t, b.Load(a.Save()))
 	x, y := lone(1, 1, 1), lone(1, 1, 1)
 	a.Apply(x, []float32{0.4, 0.9, 0.2}, "test")
 	b.Apply(y, []float32{0.4, 0.9, 0.2}, "test")

@@ -14,7 +14,7 @@ import (
 	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -62,9 +62,9 @@ func dbRollout(s *envs.Spec, steps int) *rl.Rollout {
 // newDB builds the module on the pure Go backend.
 func newDB(t *testing.T, c DB, s *envs.Spec) (*db, *model.Store) {
 	t.Helper()
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	b := &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3}
-	m := envtest.Must(c.Build(b))
+	m := must.Value(c.Build(b))
 	return m.(*db), b.Store
 }
 
@@ -200,8 +200,8 @@ func TestBottleneckFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	x := dbRollout(dbSpec(), 2) // 8 agent steps and 2 that only fill up
 	m, store := newDB(t, c, dbSpec())
 	ref := reference(c, store)
-	envtest.Must(m.Reward(t.Context(), x))
-	got := envtest.Must(m.Update(t.Context(), x))
+	must.Value(m.Reward(t.Context(), x))
+	got := must.Value(m.Update(t.Context(), x))
 	rows := make([]int32, x.Rows())
 	rng.New(3, "db rows", 0, 0).Perm(rows)
 	drawn := func(purpose string, n int) []float64 {
@@ -250,8 +250,8 @@ func TestMomentumCopiesMoveOnceAnEpoch(t *testing.T) {
 	c.Minibatch, c.LR, c.Momentum = 2, 0.01, 0.1
 	m, store := newDB(t, c, dbSpec())
 	before, x := reference(c, store), dbRollout(dbSpec(), 2)
-	envtest.Must(m.Reward(t.Context(), x))
-	envtest.Must(m.Update(t.Context(), x))
+	must.Value(m.Reward(t.Context(), x))
+	must.Value(m.Update(t.Context(), x))
 	after := reference(c, store)
 	for _, name := range []string{"encoder/layer_0/weights", "projection/out/bias"} {
 		for i, v := range after.params["momentum/"+name] {
@@ -269,7 +269,7 @@ func TestBottleneckPaysTheDivergenceOfTheCode(t *testing.T) {
 		x := dbRollout(dbSpec(), 7)
 		m, store := newDB(t, c, dbSpec())
 		ref := reference(c, store)
-		envtest.Must(m.Reward(t.Context(), x))
+		must.Value(m.Reward(t.Context(), x))
 		act, obs, acts := make([]float32, 2), []float32{}, []float32{}
 		for row := range x.Rows() {
 			x.ActionVector(act, row)
@@ -290,7 +290,7 @@ func TestBottleneckPaysTheDivergenceOfTheCode(t *testing.T) {
 			t.Errorf("the extrinsic reward has weight %g, want that of ext_coef, 0.25", x.ExtrinsicWeight)
 		}
 		again := make([]float32, x.Rows())
-		envtest.NoError(t, m.Score(t.Context(), again, obs, acts, x.Alive[:x.Rows()]))
+		must.Do(t, m.Score(t.Context(), again, obs, acts, x.Alive[:x.Rows()]))
 		for row, got := range again {
 			if want := x.Intrinsic[row]; x.Alive[row] != 0 && math.Abs(float64(got-want)) > 1e-5 {
 				t.Errorf("agent step %d is scored %g, was paid %g", row, got, want)
@@ -304,7 +304,7 @@ func TestBonusOfAnAgentIgnoresOtherAgents(t *testing.T) {
 	c.IntNorm = NormNone
 	paid := func(x *rl.Rollout) []float32 {
 		m, _ := newDB(t, c, dbSpec())
-		envtest.Must(m.Reward(t.Context(), x))
+		must.Value(m.Reward(t.Context(), x))
 		return x.Intrinsic
 	}
 	x := dbRollout(dbSpec(), 3)

@@ -8,7 +8,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/nn/nntest"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -165,7 +165,7 @@ func TestICESFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	c.Entropy, c.Clip, c.BaseClip, c.CodeClamp = 0.1, 1e6, 1e6, 1e6 // a clipped gradient would only be hidden by Adam's first step
 	m := newICES(t, c, icesSpec())
 	r := &icesReference{m: m, params: icesParams(m), slots: make([]int32, c.Batch)}
-	got := envtest.Must(m.Update(t.Context(), icesRollout(icesSpec(), 4)))
+	got := must.Value(m.Update(t.Context(), icesRollout(icesSpec(), 4)))
 	after := icesParams(m)
 	draw := rng.New(3, "ices", 0, 0)
 	m.replay.SampleFrames(r.slots, draw)

@@ -15,7 +15,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -59,8 +59,8 @@ func smallICES() ICES {
 
 func newICES(t *testing.T, c ICES, s *envs.Spec) *ices {
 	t.Helper()
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
-	return envtest.Must(c.Build(&nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3})).(*ices)
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
+	return must.Value(c.Build(&nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3})).(*ices)
 }
 
 // TestOnlyTheAgentThatMattersContributes: the other's contribution is not nothing, since what separate models have
@@ -72,9 +72,9 @@ func TestOnlyTheAgentThatMattersContributes(t *testing.T) {
 	s := icesSpec()
 	m := newICES(t, smallICES(), s)
 	x := icesRollout(s, 64)
-	envtest.Must(m.Update(t.Context(), x))
+	must.Value(m.Update(t.Context(), x))
 	rows := 256
-	p := envtest.Must(nn.NewProgram(m.build, "contribution", []nn.Input{nn.F32("state", rows, 1), nn.I32("choice", rows, 2)},
+	p := must.Value(nn.NewProgram(m.build, "contribution", []nn.Input{nn.F32("state", rows, 1), nn.I32("choice", rows, 2)},
 		func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 			base, code := sc.At(icesScope).At(icesBase), sc.At(icesScope).At(icesCode)
 			taken := graph.OneHot(in[1], s.Act.Choices, in[0].DType())
@@ -84,7 +84,7 @@ func TestOnlyTheAgentThatMattersContributes(t *testing.T) {
 		}))
 	p.Feed(0, func(dst []float32) { copy(dst, x.State) })
 	p.FeedInt(1, func(dst []int32) { copy(dst, x.Act.Discrete) })
-	envtest.NoError(t, p.Run())
+	must.Do(t, p.Run())
 	r := make([]float32, rows*2)
 	p.Read(0, r)
 	var mean [2]float64
@@ -107,7 +107,7 @@ func TestExplorationPolicyPrefersWhatContributes(t *testing.T) {
 	pays := [2]int32{2, 0} // the choice of each agent that contributes 1, where all others contribute nothing
 	rows := x.T * x.E
 	inputs := []nn.Input{nn.F32("obs", rows, 2, 2), nn.F32("state", rows, 1), nn.I32("choice", rows, 2), nn.F32("alive", rows, 2), nn.F32("contribution", rows, 2)}
-	p := envtest.Must(nn.NewProgram(m.build, "explorers", inputs, func(sc *model.Scope, nodes []*graph.Node) []*graph.Node {
+	p := must.Value(nn.NewProgram(m.build, "explorers", inputs, func(sc *model.Scope, nodes []*graph.Node) []*graph.Node {
 		in := nn.Named(inputs, nodes)
 		sc = sc.At(icesScope)
 		policy, value, _ := m.explorers(sc, in, graph.OneHot(in["choice"], 3, in["obs"].DType()), in["contribution"])
@@ -131,14 +131,14 @@ func TestExplorationPolicyPrefersWhatContributes(t *testing.T) {
 		}
 	})
 	for range 150 {
-		envtest.NoError(t, p.Run())
+		must.Do(t, p.Run())
 	}
 	// The variance of a contribution that a third of uniform actions has is 2/9, the least squared error of a value.
 	if loss := p.Scalar(0); math.Abs(loss-2.0/9) > 0.03 {
 		t.Errorf("the value's squared error is %.3f, want about 0.222", loss)
 	}
 	d := rl.NewDist(s, 0)
-	envtest.NoError(t, m.Behave(0, &rl.Obs{Obs: x.Obs[:s.NumEnvs*4], State: x.State[:s.NumEnvs]}, d))
+	must.Do(t, m.Behave(0, &rl.Obs{Obs: x.Obs[:s.NumEnvs*4], State: x.State[:s.NumEnvs]}, d))
 	for row := range s.NumEnvs * 2 {
 		for k, l := range d.Other[row*3 : row*3+3] {
 			if best := d.Other[row*3+int(pays[row%2])]; int32(k) != pays[row%2] && l > best-1 {
@@ -154,14 +154,14 @@ func TestExplorationPolicyPrefersWhatContributes(t *testing.T) {
 // TestContributionIsTheDivergenceOfTheCodes by the formula: two Gaussians of two components.
 func TestContributionIsTheDivergenceOfTheCodes(t *testing.T) {
 	m := newICES(t, smallICES(), icesSpec())
-	p := envtest.Must(nn.NewProgram(m.build, "kl", []nn.Input{nn.F32("p", 2, 2), nn.F32("q", 2, 2)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(nn.NewProgram(m.build, "kl", []nn.Input{nn.F32("p", 2, 2), nn.F32("q", 2, 2)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
 		row := func(x *graph.Node, k int) *graph.Node { return graph.Slice(x, graph.AxisElem(k)) }
 		a, b := gauss{row(in[0], 0), row(in[0], 1)}, gauss{row(in[1], 0), row(in[1], 1)}
 		return []*graph.Node{componentKL(a, b, 1), componentKL(a, b, math.Ln2)}
 	}))
 	p.Feed(0, func(dst []float32) { copy(dst, []float32{0.5, -1, 0.3, 2}) })
 	p.Feed(1, func(dst []float32) { copy(dst, []float32{0, 1, 0.6, 1.5}) })
-	envtest.NoError(t, p.Run())
+	must.Do(t, p.Run())
 	natural, binary := make([]float32, 2), make([]float32, 2)
 	p.Read(0, natural)
 	p.Read(1, binary)
@@ -187,7 +187,7 @@ func TestOneTableOfEmbeddingsServesAllAgents(t *testing.T) {
 			continue
 		}
 		tables++
-		flat := envtest.Must(tensors.CopyFlatData[float32](v.MustValue()))
+		flat := must.Value(tensors.CopyFlatData[float32](v.MustValue()))
 		var over rl.Running
 		for _, x := range flat {
 			over.Add(float64(x))
@@ -208,7 +208,7 @@ func TestOneTableOfEmbeddingsServesAllAgents(t *testing.T) {
 func TestICESPaysNothing(t *testing.T) {
 	s := icesSpec()
 	m, x := newICES(t, smallICES(), s), icesRollout(s, 4)
-	envtest.Must(m.Reward(t.Context(), x))
+	must.Value(m.Reward(t.Context(), x))
 	if slices.ContainsFunc(x.Intrinsic, func(r float32) bool { return r != 0 }) {
 		t.Errorf("it pays %v", x.Intrinsic)
 	}
@@ -218,20 +218,20 @@ func TestICESTrainsOnTheLearnersReplayIfThereIsOne(t *testing.T) {
 	s, c := icesSpec(), smallICES()
 	c.Steps = 3
 	x := icesRollout(s, 16)
-	shared := envtest.Must(rl.NewReplay(s, 1000, 1<<20))
+	shared := must.Value(rl.NewReplay(s, 1000, 1<<20))
 	for range 2 {
-		envtest.NoError(t, shared.Add(x))
+		must.Do(t, shared.Add(x))
 	}
 	m := newICES(t, c, s)
 	x.Replay = shared
-	envtest.Must(m.Update(t.Context(), x))
+	must.Value(m.Update(t.Context(), x))
 	x.Replay = nil
 	if shared.Len() != 2*x.T*x.E {
 		t.Errorf("the learner's replay has %d frames, want %d", shared.Len(), 2*x.T*x.E)
 	}
 	alone := newICES(t, c, s)
 	for range 3 { // its own is as large as a rollout batch, however many come
-		envtest.Must(alone.Update(t.Context(), x))
+		must.Value(alone.Update(t.Context(), x))
 	}
 	if got := alone.replay.Len(); got != x.T*x.E {
 		t.Errorf("its own replay has %d frames, want %d", got, x.T*x.E)
@@ -245,7 +245,7 @@ func TestICESRefusesTasksItCannotModel(t *testing.T) {
 	} {
 		s := icesSpec()
 		change(s)
-		backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+		backend := must.Value(nn.OpenConfig(nn.Sequential))
 		if _, err := smallICES().Build(&nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(1)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want a sentence with %s", err, want)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -57,7 +57,7 @@ func causeRollout(t *testing.T, m *mace, s *envs.Spec, k int) *rl.Rollout {
 		for row := range s.NumEnvs * 2 {
 			decide(row)
 		}
-		envtest.NoError(t, m.Behave(0, nil, d))
+		must.Do(t, m.Behave(0, nil, d))
 		for row := range s.NumEnvs * 2 {
 			at := now*s.NumEnvs*2 + row
 			x.LogP[at] = d.Sample(row, r, act)
@@ -101,7 +101,7 @@ func TestOnlyWhoCausesNoveltyHasInfluence(t *testing.T) {
 		const batches, counted = 16, 6
 		for k := range batches {
 			x := causeRollout(t, m, s, k)
-			envtest.Must(m.Reward(t.Context(), x))
+			must.Value(m.Reward(t.Context(), x))
 			for row, v := range x.Intrinsic {
 				if k >= batches-counted {
 					influence[row%2] += float64(v) / float64(counted*len(x.Intrinsic)/2)

@@ -12,7 +12,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -27,9 +27,9 @@ func TestRandomTargetVariesOverInputs(t *testing.T) {
 	const rows = 2000
 	s := rndSpec()
 	m, store := newMACE(t, DefaultMACE(), s)
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	b := &nn.Build{Spec: s, Backend: backend, Store: store}
-	p := envtest.Must(nn.NewProgram(b, "target", []nn.Input{nn.F32("obs", s.Agents, rows, 18)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(nn.NewProgram(b, "target", []nn.Input{nn.F32("obs", s.Agents, rows, 18)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{m.novelty.net(sc.At(maceScope).At(targetScope), in[0], m.NoveltyLayers)}
 	}))
 	r := rng.New(1, "observations")
@@ -38,7 +38,7 @@ func TestRandomTargetVariesOverInputs(t *testing.T) {
 			dst[i] = r.Norm()
 		}
 	})
-	envtest.NoError(t, p.Run())
+	must.Do(t, p.Run())
 	out := make([]float32, s.Agents*rows*m.NoveltyOut)
 	p.Read(0, out)
 	variance, outputs := 0.0, s.Agents*m.NoveltyOut
@@ -74,7 +74,7 @@ func wideRollout(t *testing.T, m *mace, k int, scale float32) *rl.Rollout {
 		x.Observe(now, step)
 	}
 	for range x.T {
-		envtest.NoError(t, m.Behave(0, nil, rl.NewDist(s, 0)))
+		must.Do(t, m.Behave(0, nil, rl.NewDist(s, 0)))
 	}
 	for row := range x.LogP {
 		x.LogP[row] = float32(-math.Log(2))
@@ -101,7 +101,7 @@ func TestRareObservationsStayNew(t *testing.T) {
 				}
 			}
 		}
-		envtest.Must(m.Reward(t.Context(), x))
+		must.Value(m.Reward(t.Context(), x))
 		rare, common = 0, 0
 		for row, u := range m.new {
 			if row/x.N%x.E == 0 {
@@ -111,7 +111,7 @@ func TestRareObservationsStayNew(t *testing.T) {
 			}
 		}
 		t.Logf("rollout batch %d: novelty %.4f where one environment is, %.4f elsewhere", k, rare, common)
-		envtest.Must(m.Update(t.Context(), x))
+		must.Value(m.Update(t.Context(), x))
 	}
 	if rare < 1.6*common {
 		t.Errorf("novelty is %.4f where one environment is and %.4f elsewhere, want at least 1.6 times as much", rare, common)
@@ -129,7 +129,7 @@ func TestEveryAgentsNoveltyHasItsOwnScale(t *testing.T) {
 			x.ObsRow(row)[0] = 0.1 // beside this: its novelty is on a scale of its own
 		}
 	}
-	envtest.Must(m.Reward(t.Context(), x))
+	must.Value(m.Reward(t.Context(), x))
 	var spread [3]rl.Running
 	for row, u := range m.new {
 		spread[row%3].Add(float64(u))
@@ -148,14 +148,14 @@ func TestScaleOfFutureNoveltyFollowsTheBuffer(t *testing.T) {
 	c.HindsightBuffer, c.Influence = 3, 0.1
 	m, _ := newMACE(t, c, maceSpec(true))
 	z, x := make([]float32, 24), maceRollout(maceSpec(true), 4)
-	envtest.NoError(t, m.novelty.encoder.watch(t.Context(), x))
+	must.Do(t, m.novelty.encoder.watch(t.Context(), x))
 	for k, level := range []float32{100, 100, 1, 1, 1} {
 		for i := range z {
 			z[i] = level
 		}
 		x.Iteration = k
 		acted(t, m, x)
-		got := envtest.Must(m.hindsight.reward(t.Context(), make([]float32, 24), z, x))
+		got := must.Value(m.hindsight.reward(t.Context(), make([]float32, 24), z, x))
 		want := 200.0 // the sum of two peers' z
 		if k == 4 {
 			want = 2

@@ -14,7 +14,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -87,7 +87,7 @@ func acted(t *testing.T, m *mace, x *rl.Rollout) {
 		for i := range d.Scale {
 			d.Scale[i] = r.Uniform(0.5, 1.5)
 		}
-		envtest.NoError(t, m.Behave(0, nil, d))
+		must.Do(t, m.Behave(0, nil, d))
 	}
 }
 
@@ -104,15 +104,15 @@ func unsettle(t *testing.T, store *model.Store) {
 		for i := range flat {
 			flat[i] = r.Uniform(-0.5, 0.5)
 		}
-		envtest.NoError(t, v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...)))
+		must.Do(t, v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...)))
 	}
 }
 
 func newMACE(t *testing.T, c MACE, s *envs.Spec) (*mace, *model.Store) {
 	t.Helper()
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	b := &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3}
-	m := envtest.Must(c.Build(b))
+	m := must.Value(c.Build(b))
 	return m.(*mace), b.Store
 }
 
@@ -130,7 +130,7 @@ func TestMACEFollowsAnIndependentFloat64Implementation(t *testing.T) {
 			acted(t, m, x)
 			ref := newMACEReference(c, x, store)
 			ref.policy = slices.Clone(m.hindsight.policy)
-			got := envtest.Must(m.Reward(t.Context(), x))
+			got := must.Value(m.Reward(t.Context(), x))
 			upper := got["mace/z_upper"]
 			if want := ref.hindsightLoss(upper); math.Abs(got["mace/hindsight_loss"]-want) > 1e-5 { // float32 against float64
 				t.Errorf("hindsight's loss is %g, want %g", got["mace/hindsight_loss"], want)
@@ -148,7 +148,7 @@ func TestMACEFollowsAnIndependentFloat64Implementation(t *testing.T) {
 				}
 			}
 			wantLoss := ref.noveltyLoss()
-			got = envtest.Must(m.Update(t.Context(), x))
+			got = must.Value(m.Update(t.Context(), x))
 			if math.Abs(got["mace/rnd_loss"]-wantLoss) > 1e-5 {
 				t.Errorf("the predictors' loss is %g, want %g", got["mace/rnd_loss"], wantLoss)
 			}
@@ -183,7 +183,7 @@ func TestAloneNobodyIsPaidForOthers(t *testing.T) {
 	if m.hindsight != nil {
 		t.Error("a hindsight network was made")
 	}
-	envtest.Must(m.Reward(t.Context(), x))
+	must.Value(m.Reward(t.Context(), x))
 	c.Other, c.Influence = 0, 0
 	ref := newMACEReference(c, x, store)
 	for row, pay := range x.Intrinsic {
@@ -205,13 +205,13 @@ func TestNoveltyFadesWhereOneStays(t *testing.T) {
 	m, _ := newMACE(t, c, x.Spec)
 	rate := func(x *rl.Rollout) float64 {
 		u := make([]float32, x.Rows())
-		envtest.NoError(t, m.novelty.rate(t.Context(), u, x))
+		must.Do(t, m.novelty.rate(t.Context(), u, x))
 		return average64(u, x.Alive)
 	}
 	before := rate(x)
 	for k := range 3 {
 		x.Iteration = k
-		envtest.Must(m.Update(t.Context(), x))
+		must.Value(m.Update(t.Context(), x))
 	}
 	after := rate(x)
 	elsewhere := maceRollout(x.Spec, 6)
@@ -230,8 +230,8 @@ func TestSavedMACEGoesOnBitExactly(t *testing.T) {
 		x := maceRollout(maceSpec(true), 6)
 		x.Iteration = k
 		acted(t, m, x)
-		envtest.Must(m.Reward(t.Context(), x))
-		envtest.Must(m.Update(t.Context(), x))
+		must.Value(m.Reward(t.Context(), x))
+		must.Value(m.Update(t.Context(), x))
 		return x.Intrinsic
 	}
 	one, store := newMACE(t, c, maceSpec(true))
@@ -240,10 +240,10 @@ func TestSavedMACEGoesOnBitExactly(t *testing.T) {
 	}
 	two, copied := newMACE(t, c, maceSpec(true))
 	for _, v := range nn.Variables(store, "/") {
-		value := envtest.Must(v.MustValue().LocalClone())
-		envtest.NoError(t, copied.GetVariable(v.Path()).SetValue(value))
+		value := must.Value(v.MustValue().LocalClone())
+		must.Do(t, copied.GetVariable(v.Path()).SetValue(value))
 	}
-	envtest.NoError(t, two.Load(one.Save()))
+	must.Do(t, two.Load(one.Save()))
 	if a, b := iterate(one, 3), iterate(two, 3); !slices.Equal(a, b) {
 		t.Errorf("it goes on with %v, want %v", b, a)
 	}

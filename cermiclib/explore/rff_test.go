@@ -13,7 +13,7 @@ import (
 	"cermic/cermiclib/rl"
 	rank "cermic/cermiclib/stats"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -26,7 +26,7 @@ func rawRFF() RFF {
 
 func newRFF(t *testing.T, c RFF, s *envs.Spec, seed uint64) *rff {
 	t.Helper()
-	return envtest.Must(c.Build(&nn.Build{Spec: s, Seed: seed})).(*rff)
+	return must.Value(c.Build(&nn.Build{Spec: s, Seed: seed})).(*rff)
 }
 
 // placesSpec is a task of so many agents, each of which observes its place among ten as a one-hot vector.
@@ -45,7 +45,7 @@ func rewardAt(t *testing.T, m *rff, places ...int) []float32 {
 			x.ObsRow(row)[0] = float32(math.NaN())
 		}
 	}
-	envtest.Must(m.Reward(t.Context(), x))
+	must.Value(m.Reward(t.Context(), x))
 	return x.Intrinsic
 }
 
@@ -156,7 +156,7 @@ func TestRFFScaleIsOfTheFirstBatch(t *testing.T) {
 			for row, place := range places {
 				x.Alive[row], x.ObsRow(row)[place] = 1, unit
 			}
-			envtest.Must(m.Reward(t.Context(), x))
+			must.Value(m.Reward(t.Context(), x))
 			u[k] = x.Intrinsic
 		}
 	}
@@ -175,7 +175,7 @@ func TestRFFScaleIsOfTheFirstBatch(t *testing.T) {
 func TestSavedRFFGoesOnBitExactly(t *testing.T) {
 	one, two := newRFF(t, DefaultRFF(), placesSpec(2), 1), newRFF(t, DefaultRFF(), placesSpec(2), 1)
 	rewardAt(t, one, 0, 1, 2, 2, 1, 3, 0, 0)
-	envtest.NoError(t, two.Load(one.Save()))
+	must.Do(t, two.Load(one.Save()))
 	for range 2 {
 		if a, b := rewardAt(t, one, 5, 1, 4, 0), rewardAt(t, two, 5, 1, 4, 0); !slices.Equal(a, b) {
 			t.Errorf("it goes on with %v, want %v", b, a)

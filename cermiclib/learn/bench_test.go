@@ -11,7 +11,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -32,11 +32,11 @@ func BenchmarkQStep(b *testing.B) {
 }
 
 func benchmarkStep(b *testing.B, c Q, p policy.Config) {
-	backend := envtest.Must(nn.Open())
+	backend := must.Value(nn.Open())
 	spec := &envs.Spec{Name: "fake", NumEnvs: 2, Agents: 4, Obs: []int{16}, State: 64, Act: envs.ActSpec{Choices: 9}}
 	c.Frames, c.Replay = 100_000, 100_000
-	l := envtest.Must(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}, p)).(*q)
-	envtest.NoError(b, l.replay.Add(withCarry(randomRollout(spec, 50_000), l.HiddenLen())))
+	l := must.Value(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}, p)).(*q)
+	must.Do(b, l.replay.Add(withCarry(randomRollout(spec, 50_000), l.HiddenLen())))
 	minibatches := func(yield func(error) bool) {
 		for step := uint64(0); b.Loop(); step++ {
 			l.replay.Sample(l.slots, rng.New(1, "replay", 0, step))
@@ -70,18 +70,18 @@ func updateGFLOP(s *envs.Spec) float64 {
 // BenchmarkMAPPOUpdate times one minibatch of MAPPO on Balance's sizes: 2,400 frames, 9,600 rows of the actor.
 // Gathering is part of it, and so are the targets, once in 20 minibatches.
 func BenchmarkMAPPOUpdate(b *testing.B) {
-	backend := envtest.Must(nn.Open())
+	backend := must.Value(nn.Open())
 	spec := &envs.Spec{Name: "fake", NumEnvs: 60, Agents: updateAgents, Obs: []int{16}, State: 64,
 		Act: envs.ActSpec{Dim: 2, Low: []float32{-1, -1}, High: []float32{1, 1}}}
 	c := DefaultMAPPO()
 	c.Frames, c.Minibatch, c.Epochs = updateFrames, updateFrames, updateEpochs
-	learner := envtest.Must(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}, policy.DefaultMLP()))
+	learner := must.Value(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}, policy.DefaultMLP()))
 	x := randomRollout(spec, updateFrames/spec.NumEnvs)
 	for i, r := 0, rng.New(1, "actions"); i < len(x.Raw); i++ {
 		x.Raw[i] = r.Norm()
 	}
 	for b.Loop() {
-		envtest.Must(learner.Update(b.Context(), x))
+		must.Value(learner.Update(b.Context(), x))
 	}
 	seconds := b.Elapsed().Seconds() / float64(b.N*updateEpochs)
 	b.ReportMetric(1000*seconds, "ms/step")
@@ -91,11 +91,11 @@ func BenchmarkMAPPOUpdate(b *testing.B) {
 // BenchmarkLargestProduct times the largest matrix product of that update alone: [256,256] by [256,9600], eight times
 // in a row, so that starting a graph counts little.
 func BenchmarkLargestProduct(b *testing.B) {
-	backend := envtest.Must(nn.Open())
+	backend := must.Value(nn.Open())
 	const rows, times = updateFrames * updateAgents, 8
 	inputs := []nn.Input{nn.F32("w", updateWidth, updateWidth), nn.F32("x", updateWidth, rows)}
 	build := &nn.Build{Backend: backend, Store: nn.NewStore(1), Seed: 1}
-	p := envtest.Must(nn.NewProgram(build, "product", inputs, func(_ *model.Scope, in []*Node) []*Node {
+	p := must.Value(nn.NewProgram(build, "product", inputs, func(_ *model.Scope, in []*Node) []*Node {
 		y := in[1]
 		for range times {
 			y = Dot(in[0], y).Product()
@@ -110,7 +110,7 @@ func BenchmarkLargestProduct(b *testing.B) {
 		})
 	}
 	for b.Loop() {
-		envtest.NoError(b, p.Run())
+		must.Do(b, p.Run())
 	}
 	b.ReportMetric(2e-9*times*rows*updateWidth*updateWidth*float64(b.N)/b.Elapsed().Seconds(), "GFLOP/s")
 }

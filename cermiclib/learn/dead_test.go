@@ -12,23 +12,23 @@ import (
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
 // moved tells which variables of a learner an update on x moves, by scope.
 func moved(t *testing.T, cfg Config, x *rl.Rollout, masked bool) map[string]bool {
 	t.Helper()
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	b := &nn.Build{Spec: tdSpec(masked), Backend: backend, Store: nn.NewStore(5), Seed: 5}
-	l := envtest.Must(cfg.Build(b, policy.MLP{Hidden: []int{4}}))
+	l := must.Value(cfg.Build(b, policy.MLP{Hidden: []int{4}}))
 	before := map[string][]float64{}
 	for _, v := range nn.Variables(b.Store, "/") {
 		if v.Trainable {
 			before[v.Path()] = values(b.Store, v.Path())
 		}
 	}
-	envtest.Must(l.Update(t.Context(), x))
+	must.Value(l.Update(t.Context(), x))
 	out := map[string]bool{}
 	for path, old := range before {
 		for _, scope := range []string{"/q/utility", "/q/mixer", "/actor", "/critic"} {
@@ -81,17 +81,17 @@ func TestTheDeadTrainNoPolicy(t *testing.T) {
 // An agent sees 1 and is paid nothing, then is dead, sees 0, and the team gets 1 in each of 5 steps: the target of its living step is
 // what was earned after it, whatever its critic, which nothing trains on it, says of the dead.
 func TestWhatTheTeamEarnsAfterADeathCountsAsItWasEarned(t *testing.T) {
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}
 	c := DefaultMAPPO()
 	c.Frames, c.Epochs, c.Minibatch, c.CriticHidden, c.Critic, c.LR, c.Discount, c.Lambda = 6, 50, 6, []int{8}, OwnCritic, 0.02, 0.5, 0
-	built := envtest.Must(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, plain))
+	built := must.Value(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, plain))
 	x := rl.NewRollout(spec, 6, 0)
 	x.Obs[0], x.Alive[0], x.Terminated[5] = 1, 1, 1
 	copy(x.Extrinsic, []float32{0, 1, 1, 1, 1, 1})
 	for k := range 40 {
 		x.Iteration = k
-		envtest.Must(built.Update(t.Context(), x))
+		must.Value(built.Update(t.Context(), x))
 	}
 	// 1/2 + 1/4 + 1/8 + 1/16 + 1/32 after 2,000 steps of Adam.
 	if want := 31.0 / 32; math.Abs(float64(x.Value[0])-want) > 0.02 {

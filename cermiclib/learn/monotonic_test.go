@@ -13,7 +13,7 @@ import (
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -24,9 +24,9 @@ func checkMonotonic(t *testing.T, c learn.MixerConfig) {
 	const rows, agents, state, obs, choices = 200, 3, 7, 4, 4
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: agents, Obs: []int{obs}, State: state, Act: envs.ActSpec{Choices: choices}}
 	b := &nn.Build{Spec: spec, Backend: libtest.Backend(t), Store: nn.NewStore(1), Seed: 1}
-	mixer := envtest.Must(c.Build(b))
+	mixer := must.Value(c.Build(b))
 	inputs := []nn.Input{nn.F32("chosen", rows, agents), nn.F32("state", rows, state), nn.F32("obs", rows, agents, obs)}
-	p := envtest.Must(nn.NewProgram(b, "slope", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(nn.NewProgram(b, "slope", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		zero := graph.OneHot(graph.ConvertDType(graph.ZerosLike(in[0]), dtypes.Int32), choices, in[0].DType())
 		total := mixer.Mix(sc.At("mixer"), learn.QIn{Chosen: in[0], Max: in[0], OneHot: zero, Obs: in[2], State: in[1]})
 		return graph.Gradient(graph.ReduceAllSum(total), in[0])
@@ -39,7 +39,7 @@ func checkMonotonic(t *testing.T, c learn.MixerConfig) {
 			}
 		})
 	}
-	envtest.NoError(t, p.Run())
+	must.Do(t, p.Run())
 	slope, positive := make([]float32, rows*agents), 0
 	p.Read(0, slope)
 	for k, s := range slope {

@@ -14,7 +14,7 @@ import (
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -98,7 +98,7 @@ func behaved(t *testing.T, l Learner, x *rl.Rollout, eps float32, ratio rl.Ratio
 		if x.Mask != nil {
 			in.Mask = x.Mask[k*rows*s.Act.Choices : (k+1)*rows*s.Act.Choices]
 		}
-		envtest.NoError(t, l.Act(&in, d))
+		must.Do(t, l.Act(&in, d))
 		d.Eps, d.Ratio = eps, ratio
 		for row := range rows {
 			x.LogP[k*rows+row] = d.Sample(row, r, act)
@@ -114,7 +114,7 @@ func behaved(t *testing.T, l Learner, x *rl.Rollout, eps float32, ratio rl.Ratio
 }
 
 func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	box := tdSpec(false)
 	box.Act = envs.ActSpec{Dim: 2, Low: []float32{-1, 0}, High: []float32{1, 3}}
 	for name, spec := range map[string]*envs.Spec{"discrete": tdSpec(false), "masked": tdSpec(true), "continuous": box} {
@@ -124,7 +124,7 @@ func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 				c.Frames, c.Epochs, c.Minibatch, c.CriticHidden = 20, 5, 20, []int{4}
 				c.LR, c.Eps, c.Adam.Clip = 0.05, 1e-3, 0.5
 				b := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}
-				l := envtest.Must(c.Build(b, policy.MLP{Hidden: []int{4}})).(*mappo)
+				l := must.Value(c.Build(b, policy.MLP{Hidden: []int{4}})).(*mappo)
 				x := randomRollout(spec, 10)
 				behaved(t, l, x, eps, rl.RatioMixture)
 				ref := &ppoReference{l: l, x: x, params: map[string][]float64{}, adam: nntest.Adam{LR: c.LR, Eps: c.Eps, Clip: c.Adam.Clip}}
@@ -135,7 +135,7 @@ func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 						ref.params[name] = values(b.Store, v.Path())
 					}
 				}
-				got := envtest.Must(l.Update(t.Context(), x))
+				got := must.Value(l.Update(t.Context(), x))
 				for range c.Epochs {
 					ref.adam.Step(ref.params, ref.names, ref.loss)
 				}
@@ -158,17 +158,17 @@ func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 // TestFirstRatioOfAMixtureIsOne: before any step the policy is the one that acted, so the host's log μ and the graph's must
 // agree, whatever was drawn.
 func TestFirstRatioOfAMixtureIsOne(t *testing.T) {
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	box := tdSpec(false)
 	box.Act = envs.ActSpec{Dim: 2, Low: []float32{-1, 0}, High: []float32{1, 3}}
 	for name, spec := range map[string]*envs.Spec{"masked": tdSpec(true), "continuous": box} {
 		for _, eps := range []float32{0.01, 0.8, 1} {
 			c := DefaultMAPPO()
 			c.Frames, c.Epochs, c.Minibatch = 400, 1, 400
-			built := envtest.Must(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, policy.MLP{Hidden: []int{4}}))
+			built := must.Value(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, policy.MLP{Hidden: []int{4}}))
 			x := randomRollout(spec, 200)
 			behaved(t, built, x, eps, rl.RatioMixture)
-			got := envtest.Must(built.Update(t.Context(), x))
+			got := must.Value(built.Update(t.Context(), x))
 			if math.Abs(got["ratio"]-1) > 1e-5 || math.Abs(got["kl"]) > 1e-5 || got["clip_fraction"] != 0 {
 				t.Errorf("%s, ε = %g: mean ratio %g, KL %g, clipped %g; want 1, 0, 0", name, eps, got["ratio"], got["kl"], got["clip_fraction"])
 			}
@@ -179,16 +179,16 @@ func TestFirstRatioOfAMixtureIsOne(t *testing.T) {
 // TestTargetRatioWeighsAdvantages: w = π_new/μ_old, clipped relative to where it starts, is π_new/π_old with each advantage
 // multiplied by π_old/μ_old.
 func TestTargetRatioWeighsAdvantages(t *testing.T) {
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	c := DefaultMAPPO()
 	c.Frames, c.Epochs, c.Minibatch = 40, 1, 40
 	advantages := map[rl.Ratio][]float32{}
 	var x *rl.Rollout
 	for _, ratio := range []rl.Ratio{rl.RatioNaive, rl.RatioTarget} {
-		built := envtest.Must(c.Build(&nn.Build{Spec: tdSpec(true), Backend: backend, Store: nn.NewStore(5), Seed: 5}, policy.MLP{Hidden: []int{4}}))
+		built := must.Value(c.Build(&nn.Build{Spec: tdSpec(true), Backend: backend, Store: nn.NewStore(5), Seed: 5}, policy.MLP{Hidden: []int{4}}))
 		x = randomRollout(tdSpec(true), 20)
 		behaved(t, built, x, 0.5, ratio)
-		got := envtest.Must(built.Update(t.Context(), x))
+		got := must.Value(built.Update(t.Context(), x))
 		if math.Abs(got["ratio"]-1) > 1e-5 {
 			t.Errorf("the ratio to the policy that acted is %g, want 1", got["ratio"])
 		}
@@ -210,11 +210,11 @@ func TestTargetRatioWeighsAdvantages(t *testing.T) {
 
 // TestOwnCriticNeverSeesTheState, and values agents that see different things differently.
 func TestOwnCriticNeverSeesTheState(t *testing.T) {
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	c := DefaultMAPPO()
 	c.Frames, c.Epochs, c.Minibatch, c.CriticHidden, c.Critic, c.BootstrapOnTimeout = 40, 1, 16, []int{4}, OwnCritic, true
 	b := &nn.Build{Spec: tdSpec(true), Backend: backend, Store: nn.NewStore(5), Seed: 5}
-	built := envtest.Must(c.Build(b, policy.MLP{Hidden: []int{4}}))
+	built := must.Value(c.Build(b, policy.MLP{Hidden: []int{4}}))
 	x := randomRollout(tdSpec(true), 20)
 	behaved(t, built, x, 0, rl.RatioMixture)
 	for i := range x.State {

@@ -12,7 +12,7 @@ import (
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -40,11 +40,11 @@ func everyJoint(t *testing.T, c learn.MixerConfig, tables int) (total [][]float3
 	rows := tables * joints
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: agents, Obs: []int{obs}, State: state, Act: envs.ActSpec{Choices: choices}}
 	b := &nn.Build{Spec: spec, Backend: libtest.Backend(t), Store: nn.NewStore(3), Seed: 3}
-	mixer := envtest.Must(c.Build(b))
+	mixer := must.Value(c.Build(b))
 	inputs := []nn.Input{
 		nn.F32("utility", rows, agents, choices), nn.I32("choice", rows, agents), nn.F32("state", rows, state), nn.F32("obs", rows, agents, obs),
 	}
-	p := envtest.Must(nn.NewProgram(b, "mix", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(nn.NewProgram(b, "mix", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		taken := graph.OneHot(in[1], choices, in[0].DType())
 		return []*graph.Node{mixer.Mix(sc.At("mixer"), learn.QIn{
 			Chosen: graph.ReduceSum(graph.Mul(in[0], taken), -1), Max: graph.ReduceMax(in[0], -1), OneHot: taken, State: in[2], Obs: in[3],
@@ -74,7 +74,7 @@ func everyJoint(t *testing.T, c learn.MixerConfig, tables int) (total [][]float3
 			dst[row*3], dst[row*3+1], dst[row*3+2] = joint/16, joint/4%4, joint%4
 		}
 	})
-	envtest.NoError(t, p.Run())
+	must.Do(t, p.Run())
 	flat := make([]float32, rows)
 	p.Read(0, flat)
 	for table := range tables {

@@ -11,13 +11,13 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // TestOnlyTheTasksRewardIsShared: with share_reward=mean, the bonus of the first of three agents stays its own, and with a discount of 0
 // it is what its value target holds beside the team's mean.
 func TestOnlyTheTasksRewardIsShared(t *testing.T) {
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	for _, c := range []struct {
 		share           string
 		weight          float32
@@ -33,13 +33,13 @@ func TestOnlyTheTasksRewardIsShared(t *testing.T) {
 		spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 3, Obs: []int{3}, State: 4, Act: envs.ActSpec{Choices: 3}}
 		cfg := DefaultMAPPO()
 		cfg.Frames, cfg.Epochs, cfg.Minibatch, cfg.CriticHidden, cfg.Discount, cfg.ShareReward = 2, 1, 2, []int{4}, 0, c.share
-		built := envtest.Must(cfg.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, plain))
+		built := must.Value(cfg.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, plain))
 		x := rl.NewRollout(spec, 2, 0)
 		x.ExtrinsicWeight = c.weight
 		copy(x.Extrinsic, c.extrinsic)
 		x.Intrinsic[0] = 3
 		l := built.(*mappo)
-		envtest.NoError(t, l.targets(x))
+		must.Do(t, l.targets(x))
 		for i, want := range c.want {
 			// the target is an advantage and a value in float32, both of order 1
 			if math.Abs(float64(l.ret[i]-want)) > 1e-5 {
@@ -65,18 +65,18 @@ func (f flat) Score(_ context.Context, dst, _, _ []float32, _ []uint8) error {
 // TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored: with a discount of 0, the mean target of a value learner is the weighted mean
 // reward of its minibatch and the bonus, as of collecting or of now.
 func TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored(t *testing.T) {
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	for _, at := range []string{IntAtCollect, IntAtSample} {
 		for _, weight := range []float32{0, 0.5, 1} {
 			c := sixSteps(QMIX{Embed: 3, Layers: 1, Hidden: 4})
 			c.Discount, c.Steps, c.IntAt = 0, 1, at
 			b := &nn.Build{Spec: tdSpec(false), Backend: backend, Store: nn.NewStore(5), Seed: 5}
-			l := envtest.Must(c.Build(b, plain)).(*q)
-			envtest.NoError(t, l.Rescore(flat(2)))
+			l := must.Value(c.Build(b, plain)).(*q)
+			must.Do(t, l.Rescore(flat(2)))
 			x := randomRollout(b.Spec, 10)
 			x.ExtrinsicWeight = weight
 			copy(x.Intrinsic, slices.Repeat([]float32{2}, len(x.Intrinsic)))
-			got := envtest.Must(l.Update(t.Context(), x))
+			got := must.Value(l.Update(t.Context(), x))
 			want := 0.0
 			for _, slot := range l.slots {
 				want += (float64(weight)*float64(l.replay.Reward(slot)) + 2) / float64(len(l.slots))

@@ -12,7 +12,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/nn/nntest"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -132,11 +132,11 @@ func TestSPECTraUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 // both signs, so that |W| is more than W; the learned seed starts as N(0,1).
 func TestSPECTraWeighsBySignedAndAsymmetricProducts(t *testing.T) {
 	const rows, agents, obs, embed = 50, 4, 5, 256
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	b := &nn.Build{Spec: &envs.Spec{Name: "fake", Agents: agents, Obs: []int{obs}}, Backend: backend, Store: nn.NewStore(1), Seed: 1}
 	c := DefaultSPECTra()
 	c.Embed = embed
-	p := envtest.Must(nn.NewProgram(b, "weigh", []nn.Input{nn.F32("obs", rows, agents, obs)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(nn.NewProgram(b, "weigh", []nn.Input{nn.F32("obs", rows, agents, obs)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		w, _ := spectra{c}.hyper(sc.At("first"), in[0])
 		return []*graph.Node{w}
 	}))
@@ -146,7 +146,7 @@ func TestSPECTraWeighsBySignedAndAsymmetricProducts(t *testing.T) {
 			dst[i] = r.Norm()
 		}
 	})
-	envtest.NoError(t, p.Run())
+	must.Do(t, p.Run())
 	w := make([]float32, rows*agents*agents)
 	p.Read(0, w)
 	negative, crossed := 0, 0.0

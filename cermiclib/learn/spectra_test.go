@@ -13,7 +13,7 @@ import (
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -25,13 +25,13 @@ func mixSPECTra(t *testing.T, utility, obs []float32) (total float64, parameters
 	n := len(utility)
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: n, Obs: []int{3}, Act: envs.ActSpec{Choices: 2}}
 	b := &nn.Build{Spec: spec, Backend: libtest.Backend(t), Store: nn.NewStore(2), Seed: 2}
-	mixer := envtest.Must(smallSPECTra().Build(b))
-	p := envtest.Must(nn.NewProgram(b, "mix", []nn.Input{nn.F32("utility", 1, n), nn.F32("obs", 1, n, 3)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	mixer := must.Value(smallSPECTra().Build(b))
+	p := must.Value(nn.NewProgram(b, "mix", []nn.Input{nn.F32("utility", 1, n), nn.F32("obs", 1, n, 3)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{mixer.Mix(sc.At("mixer"), learn.QIn{Chosen: in[0], Obs: in[1]})}
 	}))
 	p.Feed(0, func(dst []float32) { copy(dst, utility) })
 	p.Feed(1, func(dst []float32) { copy(dst, obs) })
-	envtest.NoError(t, p.Run())
+	must.Do(t, p.Run())
 	return p.Scalar(0), nn.NumParameters(b.Store, "/")
 }
 

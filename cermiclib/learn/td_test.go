@@ -11,7 +11,7 @@ import (
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -83,11 +83,11 @@ func withCarry(x *rl.Rollout, hidden int) *rl.Rollout {
 // checkUpdate fails unless updates of the learner equal those of the reference.
 func checkUpdate(t *testing.T, c Q, p policy.Config, spec *envs.Spec) {
 	t.Helper()
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	b := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}
-	l := envtest.Must(c.Build(b, p)).(*q)
+	l := must.Value(c.Build(b, p)).(*q)
 	ref := newReference(l)
-	got := envtest.Must(l.Update(t.Context(), withCarry(randomRollout(spec, 10), l.HiddenLen())))
+	got := must.Value(l.Update(t.Context(), withCarry(randomRollout(spec, 10), l.HiddenLen())))
 	slots, loss := make([]int32, len(l.slots)), 0.0
 	for step := range c.Steps {
 		l.replay.Sample(slots, rng.New(5, "replay", 0, uint64(step)))

@@ -3,6 +3,8 @@
 package libtest
 
 import (
+	"context"
+	"errors"
 	"math"
 	"os"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -30,23 +33,31 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// Stop trains e until it has trained so many frames.
+func Stop(t testing.TB, e experiment.Config, frames int, st *results.Store) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	r, err := experiment.Run(ctx, e, st, func(e results.Event) {
+		if e.Frames >= frames {
+			stop()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || r.Frames != frames {
+		t.Fatalf("stopped at %d frames (%v), want %d", r.Frames, err, frames)
+	}
+}
+
 // Backend opens the pure Go backend, which every machine has.
 func Backend(t testing.TB) nn.Backend {
 	t.Helper()
-	b, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(nn.OpenConfig(nn.Sequential))(t)
 }
 
 // NewBuild returns what a component of task needs to be built.
 func NewBuild(t testing.TB, task envs.Config, seed uint64) (*nn.Build, envs.Env) {
 	t.Helper()
-	env, err := task.Build(seed, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Get(task.Build(seed, 1))(t)
 	return &nn.Build{Spec: env.Spec(), Backend: Backend(t), Store: nn.NewStore(seed), Seed: seed}, env
 }
 
@@ -79,16 +90,11 @@ func kinds(s *envs.Spec) int { return len(s.Pixels) / (3 * envs.CellPixels * env
 func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy.Config) {
 	t.Helper()
 	b, _ := NewBuild(t, task, 1)
-	learner, err := l.Build(b, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner := must.Get(l.Build(b, p))(t)
 	s, nan := b.Spec, float32(math.NaN())
 	in := Observe(s, learner.HiddenLen(), rng.New(1, "observations"))
 	want, got := rl.NewDist(s, learner.HiddenLen()), rl.NewDist(s, learner.HiddenLen())
-	if err := learner.Act(in, want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, learner.Act(in, want))
 	rows, o, c := s.NumEnvs*s.Agents, s.ObsLen(), learner.HiddenLen()
 	row := rows / 2
 	blind := *in
@@ -112,9 +118,7 @@ func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy
 			blind.Hidden[i] = nan
 		}
 	}
-	if err := learner.Act(&blind, got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, learner.Act(&blind, got))
 	for _, pair := range [][2][]float32{
 		{want.Logits, got.Logits}, {want.Mean, got.Mean}, {want.Scale, got.Scale}, {want.Hidden, got.Hidden},
 	} {
@@ -132,11 +136,7 @@ func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy
 // Train runs the experiment in a fresh store and returns its record.
 func Train(t testing.TB, e experiment.Config) *results.Record {
 	t.Helper()
-	r, err := experiment.Run(t.Context(), e, Store(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(experiment.Run(t.Context(), e, Store(t)))(t)
 }
 
 // CheckLearns fails if the last evaluation's mean score of the experiment stays below want. Short tests leave it out.

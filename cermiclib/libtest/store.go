@@ -9,16 +9,13 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 )
 
 // Store is an empty store.
 func Store(t testing.TB) *results.Store {
 	t.Helper()
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
+	return must.Get(results.Open(t.TempDir()))(t)
 }
 
 // Committed is a store with packed records alone.
@@ -26,30 +23,19 @@ func Committed(t testing.TB, rs ...*results.Record) *results.Store {
 	t.Helper()
 	files := fstest.MapFS{}
 	for _, r := range rs {
-		data, err := results.Pack(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(results.Pack(r))(t)
 		files[r.ID+".json.gz"] = &fstest.MapFile{Data: data}
 	}
 	st := Store(t)
-	if err := st.Base(files); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Base(files))
 	return st
 }
 
 // Record is a complete run of e by the named method that scores its seed.
 func Record(t testing.TB, e experiment.Config, method string) *results.Record {
 	t.Helper()
-	text, err := conf.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := e.ID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(conf.Marshal(e))(t)
+	id := must.Get(e.ID())(t)
 	return &results.Record{ID: id, Task: e.Task.Kind(), Method: method, Budget: e.Budget.Name, Seed: e.Seed, Complete: true,
 		Frames: e.Budget.Frames, Experiment: text, Evals: []results.Eval{{Frames: e.Budget.Frames, Scores: []float64{float64(e.Seed)}}}}
 }

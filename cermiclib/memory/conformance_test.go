@@ -18,7 +18,7 @@ import (
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/conf"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -45,7 +45,7 @@ func TestEveryMemoryKeepsTheContract(t *testing.T) {
 		if known[kind] {
 			continue
 		}
-		c := envtest.Must(conf.New[memory.Config](kind))
+		c := must.Value(conf.New[memory.Config](kind))
 		t.Run(kind, func(t *testing.T) { checkMemory(t, rl.OnSchedule(c, rl.Schedule{Width: 16}), false) })
 	}
 }
@@ -138,7 +138,7 @@ func (m memoryCheck) watched(t *testing.T, steps int, extra func(*model.Store, m
 	t.Helper()
 	spec := m.spec
 	b := &nn.Build{Spec: spec, Backend: libtest.Backend(t), Store: nn.NewStore(1), Seed: 1}
-	mem := envtest.Must(m.config.Build(b))
+	mem := must.Value(m.config.Build(b))
 	w := &watched{t: t, mem: mem, store: b.Store}
 	chunk, agents := mem.Shape().Chunk, spec.NumEnvs*spec.Agents
 	for from := 0; from < steps; from += chunk {
@@ -149,7 +149,7 @@ func (m memoryCheck) watched(t *testing.T, steps int, extra func(*model.Store, m
 		}
 	}
 	rows := len(w.rows)
-	w.prog = envtest.Must(nn.NewProgram(b, "memory", mem.Inputs(rows), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	w.prog = must.Value(nn.NewProgram(b, "memory", mem.Inputs(rows), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		f := mem.Context(sc.At("memory"), in)
 		f.Now.AssertDims(rows, mem.Shape().Width)
 		f.Before.AssertDims(rows, mem.Shape().Width)
@@ -170,7 +170,7 @@ func (m memoryCheck) watched(t *testing.T, steps int, extra func(*model.Store, m
 func (w *watched) see(x *rl.Rollout) (now, before [][]float32, exists []float32) {
 	w.t.Helper()
 	if watcher, ok := w.mem.(memory.Watcher); ok {
-		envtest.NoError(w.t, watcher.Watch(x))
+		must.Do(w.t, watcher.Watch(x))
 	}
 	return w.features(x)
 }
@@ -178,7 +178,7 @@ func (w *watched) see(x *rl.Rollout) (now, before [][]float32, exists []float32)
 func (w *watched) features(x *rl.Rollout) (now, before [][]float32, exists []float32) {
 	w.t.Helper()
 	w.mem.Gather(w.prog, 0, x, w.rows)
-	envtest.NoError(w.t, w.prog.Run())
+	must.Do(w.t, w.prog.Run())
 	rows, f := len(w.rows), w.mem.Shape().Width
 	read := func(i, width int) [][]float32 {
 		flat, out := make([]float32, rows*width), make([][]float32, rows)
@@ -203,7 +203,7 @@ func (w *watched) features(x *rl.Rollout) (now, before [][]float32, exists []flo
 // steps is a rollout length of several chunks.
 func (m memoryCheck) steps(t *testing.T) int {
 	t.Helper()
-	mem := envtest.Must(m.config.Build(&nn.Build{Spec: m.spec, Backend: libtest.Backend(t), Store: nn.NewStore(1), Seed: 1}))
+	mem := must.Value(m.config.Build(&nn.Build{Spec: m.spec, Backend: libtest.Backend(t), Store: nn.NewStore(1), Seed: 1}))
 	if s := mem.Shape(); s.Width < 1 || s.Chunk < 1 {
 		t.Fatalf("shape is %+v, want at least 1", s)
 	}
@@ -329,10 +329,10 @@ func (m memoryCheck) learns(t *testing.T) {
 	})
 	x := m.rollout(steps, 5)
 	if watcher, ok := w.mem.(memory.Watcher); ok {
-		envtest.NoError(t, watcher.Watch(x))
+		must.Do(t, watcher.Watch(x))
 	}
 	w.mem.Gather(w.prog, 0, x, w.rows)
-	envtest.NoError(t, w.prog.Run())
+	must.Do(t, w.prog.Run())
 	sizes := make([]float32, len(names))
 	w.prog.Read(0, sizes)
 	for i, name := range names {
@@ -353,11 +353,11 @@ func (m memoryCheck) saves(t *testing.T) {
 	if saves {
 		state := saver.Save()
 		loader := two.mem.(rl.Saver)
-		envtest.NoError(t, loader.Load(state))
+		must.Do(t, loader.Load(state))
 		if loader.Load(append(slices.Clone(state), 0)) == nil || loader.Load(nil) == nil {
 			t.Error("a state of another length is accepted")
 		}
-		envtest.NoError(t, loader.Load(state))
+		must.Do(t, loader.Load(state))
 	}
 	x := m.rollout(steps, 7)
 	x.IsFirst[0] = 0 // environment 0 goes on too
@@ -373,11 +373,11 @@ func (m memoryCheck) rewardIgnoresMemory(t *testing.T) {
 	cfg := cermic.Default()
 	cfg.Memory, cfg.Embed, cfg.Hidden, cfg.Steps, cfg.Minibatch = m.config, 8, 8, 1, 16
 	b := &nn.Build{Spec: m.spec, Backend: libtest.Backend(t), Store: nn.NewStore(1), Seed: 1}
-	module := envtest.Must(cfg.Build(b))
+	module := must.Value(cfg.Build(b))
 	reward := func() []float32 { // the same statistics each time
 		x := m.rollout(m.steps(t), 8)
-		fresh := envtest.Must(cfg.Build(b))
-		envtest.Must(fresh.Reward(t.Context(), x))
+		fresh := must.Value(cfg.Build(b))
+		must.Value(fresh.Reward(t.Context(), x))
 		return x.Intrinsic
 	}
 	want := reward()
@@ -391,7 +391,7 @@ func (m memoryCheck) rewardIgnoresMemory(t *testing.T) {
 	if !slices.Equal(want, reward()) {
 		t.Error("the intrinsic reward changes with the memory's weights")
 	}
-	for name, v := range envtest.Must(module.Update(t.Context(), m.rollout(m.steps(t), 8))) {
+	for name, v := range must.Value(module.Update(t.Context(), m.rollout(m.steps(t), 8))) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			t.Errorf("%s is %g after an update", name, v)
 		}

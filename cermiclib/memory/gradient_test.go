@@ -10,7 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/nn"
@@ -53,7 +53,7 @@ func checkMemoryGradients(t *testing.T, c Config, rows int) {
 	t.Helper()
 	backend := pureGo(t)
 	build := &nn.Build{Spec: trio(), Backend: backend, Store: nn.NewStore(1), Seed: 1}
-	m := envtest.Must(c.Build(build))
+	m := must.Value(c.Build(build))
 	r := rng.New(2, "memory gradients")
 	args := wideInputs(m.Inputs(rows), r)
 	goal := func(sc *model.Scope, in []*Node) *Node {
@@ -66,7 +66,7 @@ func checkMemoryGradients(t *testing.T, c Config, rows int) {
 		return value
 	}
 	var vars []*model.Variable
-	slopes := envtest.Must(model.NewExec(backend.Backend, build.Store, func(sc *model.Scope, in []*Node) []*Node {
+	slopes := must.Value(model.NewExec(backend.Backend, build.Store, func(sc *model.Scope, in []*Node) []*Node {
 		value := goal(sc, in)
 		vars = nil
 		var nodes []*Node
@@ -77,10 +77,10 @@ func checkMemoryGradients(t *testing.T, c Config, rows int) {
 		}
 		return append(Gradient(value, nodes...), value)
 	}))
-	out := envtest.Must(slopes.Call(args...))
-	values := envtest.Must(model.NewExec(backend.Backend, build.Store, func(sc *model.Scope, in []*Node) []*Node { return []*Node{goal(sc, in)} }))
+	out := must.Value(slopes.Call(args...))
+	values := must.Value(model.NewExec(backend.Backend, build.Store, func(sc *model.Scope, in []*Node) []*Node { return []*Node{goal(sc, in)} }))
 	for i, v := range vars {
-		gradient := envtest.Must(tensors.CopyFlatData[float64](out[i]))
+		gradient := must.Value(tensors.CopyFlatData[float64](out[i]))
 		direction, want := make([]float64, len(gradient)), 0.0
 		for k := range direction {
 			direction[k] = float64(r.Norm())
@@ -92,7 +92,7 @@ func checkMemoryGradients(t *testing.T, c Config, rows int) {
 					flat[k] += step * direction[k]
 				}
 			})
-			out := envtest.Must(values.Call(args...))
+			out := must.Value(values.Call(args...))
 			return tensors.ToScalar[float64](out[0])
 		}
 		// Small, since a step must not carry any of ten thousand activations over LeakyReLU's kink; rounding is then 1e-15·|L|/h,

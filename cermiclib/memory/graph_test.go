@@ -12,7 +12,7 @@ import (
 
 	"cermic/cermiclib/nn/nntest"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/nn"
@@ -128,7 +128,7 @@ func checkFeature(t *testing.T, name string, row int, got []float32, want []floa
 func gradients(t *testing.T, c DynamicGraph, goal func(Context) *graph.Node) (map[string]float64, *model.Store) {
 	t.Helper()
 	spec := trio()
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	x := wander(spec, 9, 1, 0, 1)
 	x.KeepLabels()
 	for i, s := range sightings(x, 7) {
@@ -137,9 +137,9 @@ func gradients(t *testing.T, c DynamicGraph, goal func(Context) *graph.Node) (ma
 		}
 	}
 	build := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}
-	m := envtest.Must(c.Build(build)).(*graphMemory)
+	m := must.Value(c.Build(build)).(*graphMemory)
 	var names []string
-	p := envtest.Must(nn.NewProgram(build, "gradients", m.Inputs(x.Rows()), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(nn.NewProgram(build, "gradients", m.Inputs(x.Rows()), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		value := goal(m.Context(sc.At("memory"), in))
 		var nodes []*graph.Node
 		names = nil
@@ -158,7 +158,7 @@ func gradients(t *testing.T, c DynamicGraph, goal func(Context) *graph.Node) (ma
 		rows[i] = int32(i)
 	}
 	m.Gather(p, 0, x, rows)
-	envtest.NoError(t, p.Run())
+	must.Do(t, p.Run())
 	out := map[string]float64{}
 	for i, name := range names {
 		out[name] = p.Scalar(i)
@@ -203,15 +203,15 @@ func TestDetectorsLossTrainsDetectorAndEncoderAlone(t *testing.T) {
 }
 
 func TestDetectionLossFollowsItsFormula(t *testing.T) {
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	in := []nn.Input{nn.F32("logits", 2, 3), nn.F32("labels", 2, 3), nn.F32("own", 2, 3)}
-	p := envtest.Must(nn.NewProgram(&nn.Build{Backend: backend, Store: nn.NewStore(1)}, "loss", in, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(nn.NewProgram(&nn.Build{Backend: backend, Store: nn.NewStore(1)}, "loss", in, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{detectionLoss(in[0], in[1], in[2])}
 	}))
 	for i, v := range [][]float32{{99, 1, -2, 0.5, -99, 200}, {0, 1, 0, 1, 1, 0}, {1, 0, 0, 0, 1, 0}} {
 		p.Feed(i, func(dst []float32) { copy(dst, v) })
 	}
-	envtest.NoError(t, p.Run())
+	must.Do(t, p.Run())
 	got := make([]float32, 2)
 	p.Read(0, got)
 	softplus := func(x float64) float64 { return math.Log1p(math.Exp(x)) }
@@ -254,7 +254,7 @@ func TestOnlineDetectorNeedsLabels(t *testing.T) {
 		t.Error("a rollout without labels is accepted")
 	}
 	for _, online := range []bool{true, false} {
-		backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+		backend := must.Value(nn.OpenConfig(nn.Sequential))
 		b, c := &nn.Build{Spec: trio(), Backend: backend, Store: nn.NewStore(1)}, smallGraph()
 		c.Online = online
 		if m, err := c.Build(b); err != nil || m.Shape().Labels != online {

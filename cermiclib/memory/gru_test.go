@@ -13,7 +13,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // twoByTwo has 2 copies of 2 agents that see 3 numbers.
@@ -35,7 +35,7 @@ func TestGRUHasTheSpecifiedNumberOfParameters(t *testing.T) {
 
 func watch(t *testing.T, m Memory, x *rl.Rollout) {
 	t.Helper()
-	envtest.NoError(t, m.(Watcher).Watch(x))
+	must.Do(t, m.(Watcher).Watch(x))
 }
 
 // chunked lists the rows of all chunks of l steps of x, whose length must be a multiple of l.

@@ -7,7 +7,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/meltingpot"
 )
 
@@ -16,7 +16,7 @@ func pictures(t *testing.T) envs.Env {
 	t.Helper()
 	task := meltingpot.DefaultPrisonersDilemma()
 	task.NumEnvs = 10
-	return envtest.Must(task.Build(1, 1))
+	return must.Value(task.Build(1, 1))
 }
 
 // TestADetectorLearnsToSeePlayersInPictures pre-trains on cells, most of which show bare floor, resources and walls.
@@ -47,7 +47,7 @@ func TestGRUAndMLPStartWithWeightsFromPictures(t *testing.T) {
 		if _, ok := w.tensors["encoder/see/conv_2/weights"]; !ok {
 			t.Errorf("%s: the weights hold no convolution", bare.Kind())
 		}
-		envtest.Must(w.Save(dir))
+		must.Value(w.Save(dir))
 		b := &nn.Build{Spec: env.Spec(), Backend: pureGo(t), Store: nn.NewStore(1), Files: dir}
 		if _, err := started(bare, PretrainFull, w.ID).Build(b); err != nil {
 			t.Error(err)

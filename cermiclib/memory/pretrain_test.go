@@ -14,7 +14,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/nn"
@@ -76,13 +76,13 @@ func (e *scatter) Step(_ *envs.Actions, out *envs.Step) {
 
 func pureGo(t *testing.T) nn.Backend {
 	t.Helper()
-	return envtest.Must(nn.OpenConfig(nn.Sequential))
+	return must.Value(nn.OpenConfig(nn.Sequential))
 }
 
 // fastest is the backend for hundreds of steps: XLA where it is installed.
 func fastest(t *testing.T) nn.Backend {
 	t.Helper()
-	return envtest.Must(nn.Open())
+	return must.Value(nn.Open())
 }
 
 // pretrainable is narrow, but its embedding has room for what an agent of scatter sees.
@@ -128,10 +128,10 @@ func TestStagesDoNotShareTheOptimisersState(t *testing.T) {
 	p.Frames, p.Epochs, p.Batch = 400, 1, 60
 	env := newScatter(false)
 	b := &nn.Build{Spec: env.Spec(), Backend: p.Backend, Store: nn.NewStore(p.Seed), Seed: p.Seed}
-	s := envtest.Must(p.prepare(smallGraph(), env, b))
+	s := must.Value(p.prepare(smallGraph(), env, b))
 	want := float32(len(s.training) * s.chunk() / s.Batch) // gradient steps of an epoch
 	for i, stage := range s.stages() {
-		envtest.NoError(t, s.train(t.Context(), i))
+		must.Do(t, s.train(t.Context(), i))
 		if got := snapshot(b.Store)[preScope+"/adam/steps"]; len(got) != 1 || got[0] != want {
 			t.Errorf("after its only epoch the stage %q has taken %v steps by its optimiser's count, want %g", stage.name, got, want)
 		}
@@ -270,14 +270,14 @@ func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
 		{withoutDetector[1], PretrainFull, []string{"encoder", "gru_0"}, nil},
 	} {
 		w, _ := pretrain(t, x.bare, newScatter(false), 200, 1)
-		envtest.Must(w.Save(dir))
+		must.Value(w.Save(dir))
 		c := started(x.bare, x.kind, w.ID)
 		b := &nn.Build{Spec: newScatter(false).Spec(), Backend: pureGo(t), Store: nn.NewStore(5), Files: dir}
-		m := envtest.Must(c.Build(b))
+		m := must.Value(c.Build(b))
 		if m.Shape().Labels {
 			t.Errorf("%s, %s: it asks for labels", c.Kind(), x.kind)
 		}
-		envtest.Must(nn.NewProgram(b, "probe", m.Inputs(10), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		must.Value(nn.NewProgram(b, "probe", m.Inputs(10), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 			return []*graph.Node{m.Context(sc.At("memory"), in).Now}
 		}))
 		for _, v := range nn.Variables(b.Store, "/memory") {
@@ -297,7 +297,7 @@ func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
 func TestWeightsThatDoNotFitAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	w, _ := pretrain(t, pretrainable(), newScatter(false), 200, 1)
-	path := envtest.Must(w.Save(dir))
+	path := must.Value(w.Save(dir))
 	b := &nn.Build{Spec: newScatter(false).Spec(), Backend: pureGo(t), Store: nn.NewStore(5), Files: dir}
 	wide := started(pretrainable(), PretrainFull, w.ID).(DynamicGraph)
 	wide.Node = 16
@@ -307,9 +307,9 @@ func TestWeightsThatDoNotFitAreRefused(t *testing.T) {
 			t.Errorf("weights of %s: %v, want one sentence", name, err)
 		}
 	}
-	data := envtest.Must(os.ReadFile(path))
+	data := must.Value(os.ReadFile(path))
 	data[len(data)-1] ^= 1
-	envtest.NoError(t, os.WriteFile(path, data, 0o644))
+	must.Do(t, os.WriteFile(path, data, 0o644))
 	if _, err := started(pretrainable(), PretrainFull, w.ID).Build(b); err == nil {
 		t.Error("a file that was changed is accepted")
 	}
@@ -323,7 +323,7 @@ func TestNodesLearnFromDetectedPeersOnly(t *testing.T) {
 	env := newScatter(false)
 	b := &nn.Build{Spec: env.Spec(), Backend: p.Backend, Store: nn.NewStore(p.Seed), Seed: p.Seed}
 	defer b.Close()
-	s := envtest.Must(p.prepare(smallGraph(), env, b))
+	s := must.Value(p.prepare(smallGraph(), env, b))
 	rows := s.samples(nil, s.training[:s.Batch])
 	offset, loss := make([]float32, 2*s.play.N*s.Batch), make([]float32, s.Batch)
 	nodes := func(probability float64) (sum float64) {
@@ -336,10 +336,10 @@ func TestNodesLearnFromDetectedPeersOnly(t *testing.T) {
 					}
 				})
 			}
-			envtest.NoError(t, v.SetValue(value))
+			must.Do(t, v.SetValue(value))
 		}
 		s.feed(s.evaluate, rows)
-		envtest.NoError(t, s.evaluate.Run())
+		must.Do(t, s.evaluate.Run())
 		s.evaluate.Read(1, offset)
 		s.evaluate.Read(3, loss)
 		for k, row := range rows {

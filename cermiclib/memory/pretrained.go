@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -120,13 +121,13 @@ func PretrainedPath(folder, id string) string {
 // Save writes the weights into a store's folder, from where experiments name them by ID, and returns the path.
 func (p *Pretrained) Save(folder string) (string, error) {
 	path := PretrainedPath(folder, p.ID)
-	return path, results.CreateFile(path, p.data)
+	return path, results.WriteFile(path, p.data)
 }
 
 // loadFor reads weights that Save wrote, for a memory of that kind; it refuses a file whose bytes are not those that
 // id is the hash of.
 func loadFor(kind, folder, id string) (*Pretrained, error) {
-	data, err := results.ReadFile(PretrainedPath(folder, id), 16<<30)
+	data, err := os.ReadFile(PretrainedPath(folder, id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("memory %s: the pre-trained weights cannot be read: %w", kind, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/nn"
@@ -20,10 +20,10 @@ import (
 // backend compiles at once.
 func probe(t *testing.T, c Config, spec *envs.Spec, b int) (Memory, *nn.Program, *model.Store) {
 	t.Helper()
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	build := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}
-	m := envtest.Must(c.Build(build))
-	p := envtest.Must(nn.NewProgram(build, "probe", m.Inputs(b), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	m := must.Value(c.Build(build))
+	p := must.Value(nn.NewProgram(build, "probe", m.Inputs(b), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		f := m.Context(sc.At("memory"), in)
 		return []*graph.Node{f.Now, f.Before, f.Exists}
 	}))
@@ -34,7 +34,7 @@ func probe(t *testing.T, c Config, spec *envs.Spec, b int) (Memory, *nn.Program,
 func features(t *testing.T, m Memory, p *nn.Program, x *rl.Rollout, rows []int32) (now, before, exists []float32) {
 	t.Helper()
 	m.Gather(p, 0, x, rows)
-	envtest.NoError(t, p.Run())
+	must.Do(t, p.Run())
 	b, f := len(rows), m.Shape().Width
 	now, before, exists = make([]float32, b*f), make([]float32, b*f), make([]float32, b)
 	p.Read(0, now)

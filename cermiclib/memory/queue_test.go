@@ -9,7 +9,7 @@ import (
 	"cermic/envs"
 
 	"cermic/cermiclib/rl"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // detectionsOf returns the bits [T,E,N] of lane 0 (environment 0, agent 0) of a two-agent environment, which detects agent 1 at the
@@ -133,7 +133,7 @@ func TestQueueGoesOnAcrossRollouts(t *testing.T) {
 			}
 		}
 		loaded := newQueue(2, 1, 4) // through a checkpoint each time
-		envtest.NoError(t, loaded.load(got.save()))
+		must.Do(t, loaded.load(got.save()))
 		got = loaded
 		got.watch(x, detectionsOf(x, local...))
 		for step := range 4 {

@@ -11,24 +11,24 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // TestElementwiseClampByHand: two steps on gradients of which some are beyond the bound. Each element is clamped by itself, before the
 // moments see it; scaling by the global norm would make the second element of the first gradient a hundred times as small.
 func TestElementwiseClampByHand(t *testing.T) {
-	backend := envtest.Must(OpenConfig("go:parallelism=-1"))
+	backend := must.Value(OpenConfig("go:parallelism=-1"))
 	b := &Build{Spec: &envs.Spec{}, Backend: backend, Store: NewStore(1)}
 	a := Adam{LR: 0.01, Eps: 1e-6, Clip: 0.1, Elementwise: true}
-	p := envtest.Must(NewProgram(b, "step", []Input{F32("gradient", 2)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(NewProgram(b, "step", []Input{F32("gradient", 2)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		x := Weight(sc.At("net"), in[0], "x", AllZero, 2)
 		return []*graph.Node{a.Minimize(sc.At("net"), graph.ReduceAllSum(graph.Mul(x, in[0])))}
 	}))
 	var x, m, v [2]float64
 	for k, gradient := range [][]float32{{10, 0.05}, {-0.02, -3}} {
 		p.Feed(0, func(dst []float32) { copy(dst, gradient) })
-		envtest.NoError(t, p.Run())
-		now := envtest.Must(tensors.CopyFlatData[float32](b.Store.GetVariable("/net/x").MustValue()))
+		must.Do(t, p.Run())
+		now := must.Value(tensors.CopyFlatData[float32](b.Store.GetVariable("/net/x").MustValue()))
 		for i, g := range gradient {
 			d := min(max(float64(g), -0.1), 0.1)
 			m[i], v[i] = 0.9*m[i]+0.1*d, 0.999*v[i]+0.001*d*d

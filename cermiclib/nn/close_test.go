@@ -10,7 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 func TestOpeningABackendPrintsNothing(t *testing.T) {
@@ -33,13 +33,13 @@ func TestOpeningABackendPrintsNothing(t *testing.T) {
 
 func TestAClosedBuildHoldsNothing(t *testing.T) {
 	b := goBuild(t, 1)
-	p := envtest.Must(NewProgram(b, "line", []Input{F32("x", 2)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(NewProgram(b, "line", []Input{F32("x", 2)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{graph.Mul(in[0], Weight(sc, in[0], "w", Constant(2), 2))}
 	}))
 	if _, err := NewProgram(b, "broken", []Input{F32("x", 2)}, func(*model.Scope, []*graph.Node) []*graph.Node { panic("no") }); err == nil {
 		t.Fatal("a graph that panics was built")
 	}
-	envtest.NoError(t, p.Run())
+	must.Do(t, p.Run())
 	b.Close()
 	if vars := Variables(b.Store, ""); len(vars) > 0 {
 		t.Errorf("%d variables are left", len(vars))

@@ -11,22 +11,22 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // place makes an empty file, executable, and returns its path.
 func place(t *testing.T, elements ...string) string {
 	t.Helper()
 	path := filepath.Join(elements...)
-	envtest.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	envtest.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\nexit 9\n"), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\nexit 9\n"), 0o755))
 	return path
 }
 
 // machine is a working directory with both plugins in .venv as their wheels lay them, on a machine with or without a GPU.
 func machine(t *testing.T, gpu bool) (onCUDA, onCPU string) {
 	t.Helper()
-	dir := envtest.Must(filepath.EvalSymlinks(t.TempDir()))
+	dir := must.Value(filepath.EvalSymlinks(t.TempDir()))
 	site := filepath.Join(dir, ".venv/lib/python3.12/site-packages")
 	onCUDA = place(t, site, "jax_plugins/xla_cuda13/xla_cuda_plugin.so")
 	onCPU = place(t, site, "lammps_jax/pjrt_c_api_cpu_plugin.so")
@@ -37,7 +37,7 @@ func machine(t *testing.T, gpu bool) (onCUDA, onCPU string) {
 	was := gpuPresent
 	gpuPresent = func() bool { return gpu }
 	t.Cleanup(func() { gpuPresent = was })
-	envtest.NoError(t, os.MkdirAll(filepath.Join(dir, "notebooks"), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "notebooks"), 0o755))
 	t.Chdir(filepath.Join(dir, "notebooks")) // .venv lies above
 	return onCUDA, onCPU
 }
@@ -125,7 +125,7 @@ func TestAGPUIsSeenByItsFilesOrItsDriver(t *testing.T) {
 	}
 	for says, want := range map[string]bool{"echo 'GPU 0: NVIDIA H100 (UUID: GPU-1)'": true, "echo 'No devices were found'; exit 6": false, "echo No devices found.": false} {
 		bin := t.TempDir()
-		envtest.NoError(t, os.WriteFile(filepath.Join(bin, "nvidia-smi"), []byte("#!/bin/sh\n"+says+"\n"), 0o755))
+		must.Do(t, os.WriteFile(filepath.Join(bin, "nvidia-smi"), []byte("#!/bin/sh\n"+says+"\n"), 0o755))
 		t.Setenv("PATH", bin+":/bin:/usr/bin")
 		if got := gpuUnder(t.TempDir()); got != want {
 			t.Errorf("nvidia-smi that does %q: got %v", says, got)
@@ -173,7 +173,7 @@ func TestTheWheelComesBeforeGoXLAsBuild(t *testing.T) {
 	if got := plugins(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	envtest.NoError(t, os.Remove(onCPU))
+	must.Do(t, os.Remove(onCPU))
 	if got := plugins(); !slices.Equal(got, want[1:]) {
 		t.Errorf("without the wheel got %q, want %q", got, want[1:])
 	}

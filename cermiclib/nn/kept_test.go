@@ -13,7 +13,7 @@ import (
 
 	"cermic/cermiclib/nn/xlacache"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // TestMain keeps compiled graphs in a folder of its own: the first backend of a process says where, for all that follow.
@@ -32,17 +32,17 @@ func TestMain(m *testing.M) {
 
 func TestGraphCompiledBeforeIsLoaded(t *testing.T) {
 	dir := os.Getenv(KeptGraphs)
-	backend := envtest.Must(Open())
+	backend := must.Value(Open())
 	factor := rand.Float64() // a graph that no process has compiled before
 	product := func() float64 {
 		t.Helper()
 		b := &Build{Spec: &envs.Spec{}, Backend: backend, Store: NewStore(1)}
 		defer b.Close()
-		p := envtest.Must(NewProgram(b, "kept", []Input{F32("x", 3)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+		p := must.Value(NewProgram(b, "kept", []Input{F32("x", 3)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
 			return []*graph.Node{graph.ReduceAllSum(graph.MulScalar(in[0], factor))}
 		}))
 		p.Feed(0, func(x []float32) { copy(x, []float32{1, 2, 3.5}) })
-		envtest.NoError(t, p.Run())
+		must.Do(t, p.Run())
 		return p.Scalar(0)
 	}
 	_, before := xlacache.Counts()
@@ -59,7 +59,7 @@ func TestGraphCompiledBeforeIsLoaded(t *testing.T) {
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*.xla"))
 	for _, f := range files { // as a crash in the middle of writing would not, but a bad disk might leave it
-		envtest.NoError(t, os.Truncate(f, 40))
+		must.Do(t, os.Truncate(f, 40))
 	}
 	if got := product(); got != want {
 		t.Errorf("beside a damaged copy the graph gives %v, want %v", got, want)

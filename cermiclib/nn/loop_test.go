@@ -15,7 +15,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // recurrence is a Loop of w ← 3·w + x + first number of the row of a table, from w = 0; it reports w and x.
@@ -29,7 +29,7 @@ func recurrence(t *testing.T, updates int) (*Loop, *Build) {
 	b := &Build{Backend: backend, Store: NewStore(1)}
 	t.Cleanup(b.Close)
 	inputs := []Input{F32("x"), F32("row", 1, 2).From(5)}
-	l := envtest.Must(NewLoop(b, "recurrence", inputs, func(sc *model.Scope, in []*Node) []*Node {
+	l := must.Value(NewLoop(b, "recurrence", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		w := Frozen(sc, in[0], "w", AllZero)
 		first := Reshape(Slice(in[1], AxisElem(0), AxisElem(0)))
 		w.SetNodeValue(Add(MulScalar(w.NodeValue(in[0]), 3), Add(in[0], first)))
@@ -41,7 +41,7 @@ func recurrence(t *testing.T, updates int) (*Loop, *Build) {
 // putW sets w.
 func putW(t *testing.T, b *Build, w float32) {
 	t.Helper()
-	envtest.NoError(t, b.Store.GetVariable("/w").SetValue(tensors.FromValue(w)))
+	must.Do(t, b.Store.GetVariable("/w").SetValue(tensors.FromValue(w)))
 }
 
 // feeding feeds x of each update and, in turn, the rows of a table that begin with first, first+10 and so on.

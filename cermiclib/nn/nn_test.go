@@ -11,14 +11,14 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn/nntest"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
 // goBuild is a Build on the pure Go backend, which every machine has.
 func goBuild(t testing.TB, seed uint64) *Build {
 	t.Helper()
-	b := envtest.Must(OpenConfig(goConfig))
+	b := must.Value(OpenConfig(goConfig))
 	return &Build{Backend: b, Store: NewStore(seed), Seed: seed}
 }
 
@@ -27,7 +27,7 @@ func TestAdamOnAnMLPFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	b := goBuild(t, 7)
 	adam := Adam{LR: 0.01, Eps: 1e-6, Clip: 0.5}
 	inputs := []Input{F32("x", 5, 3), F32("target", 5, 2)}
-	p := envtest.Must(NewProgram(b, "step", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(NewProgram(b, "step", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		y := MLP(sc.At("net"), in[0], []int{4}, graph.Tanh, 2)
 		loss := graph.MulScalar(graph.ReduceAllMean(graph.Square(graph.Sub(y, in[1]))), 2)
 		return []*graph.Node{adam.Minimize(sc.At("net"), loss)}
@@ -52,7 +52,7 @@ func TestAdamOnAnMLPFollowsAnIndependentFloat64Implementation(t *testing.T) {
 		return sum
 	}
 	for step := range 20 {
-		envtest.NoError(t, p.Run())
+		must.Do(t, p.Run())
 		want := ref.Step(params, names, loss)
 		// float32 against float64 over at most 20 steps of 0.01
 		if got := p.Scalar(0); math.Abs(got-want) > 1e-4*want {
@@ -72,7 +72,7 @@ func TestAdamOnAnMLPFollowsAnIndependentFloat64Implementation(t *testing.T) {
 func TestInitialWeightsDependOnSeedAndPathOnly(t *testing.T) {
 	weights := func(seed uint64, first, second string) []float32 {
 		b := goBuild(t, seed)
-		envtest.Must(NewProgram(b, "init", []Input{F32("x", 1, 3)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		must.Value(NewProgram(b, "init", []Input{F32("x", 1, 3)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 			a, c := Linear(sc.At("%s", first), in[0], 2), Linear(sc.At("%s", second), in[0], 2)
 			return []*graph.Node{graph.Add(a, c)}
 		}))
@@ -112,7 +112,7 @@ func TestAProgramThatCannotBeBuiltSaysWhichAndWhy(t *testing.T) {
 
 func TestRunningAProgramKeepsVariablesAndInputs(t *testing.T) {
 	b := goBuild(t, 1)
-	p := envtest.Must(NewProgram(b, "count", []Input{F32("by", 1)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(NewProgram(b, "count", []Input{F32("by", 1)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		v := Frozen(sc, in[0], "n", Constant(10), 1)
 		next := graph.Add(v.NodeValue(in[0]), in[0])
 		v.SetNodeValue(next)
@@ -120,7 +120,7 @@ func TestRunningAProgramKeepsVariablesAndInputs(t *testing.T) {
 	}))
 	p.Feed(0, func(dst []float32) { dst[0] = 3 })
 	for _, want := range []float64{13, 16, 19} {
-		envtest.NoError(t, p.Run())
+		must.Do(t, p.Run())
 		if got := p.Scalar(0); got != want {
 			t.Fatalf("got %g, want %g", got, want)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -59,10 +59,10 @@ func TestCellsAreSeenAsThePixelsThatTheyStandFor(t *testing.T) {
 	const rows, extra = 3, 1
 	b, s := goBuild(t, 5), tiledSpec()
 	view, width := tiledView(s, rows, extra), s.InLen()+extra
-	see := envtest.Must(NewProgram(b, "see", []Input{F32("in", 1, rows, width)}, func(sc *model.Scope, in []*Node) []*Node {
+	see := must.Value(NewProgram(b, "see", []Input{F32("in", 1, rows, width)}, func(sc *model.Scope, in []*Node) []*Node {
 		return []*Node{ReadObs(sc, s, in[0])}
 	}))
-	pixels := envtest.Must(NewProgram(b, "pixels", []Input{F32("picture", rows, 40, 48, 3), F32("numbers", rows, 3)}, func(sc *model.Scope, in []*Node) []*Node {
+	pixels := must.Value(NewProgram(b, "pixels", []Input{F32("picture", rows, 40, 48, 3), F32("numbers", rows, 3)}, func(sc *model.Scope, in []*Node) []*Node {
 		return []*Node{seePixels(sc, in[0], in[1])}
 	}))
 	see.Feed(0, func(dst []float32) { copy(dst, view) })
@@ -83,7 +83,7 @@ func TestCellsAreSeenAsThePixelsThatTheyStandFor(t *testing.T) {
 	}
 	got, want := make([]float32, rows*(256+3)), make([]float32, rows*(256+3))
 	for p, out := range map[*Program][]float32{see: got, pixels: want} {
-		envtest.NoError(t, p.Run())
+		must.Do(t, p.Run())
 		p.Read(0, out)
 	}
 	live := 0

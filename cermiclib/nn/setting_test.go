@@ -12,7 +12,7 @@ import (
 
 	"cermic/cermiclib/nn/xlacache"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // scaled is x times a setting, plus another, clipped; odd tells graphs of different tests apart.
@@ -20,17 +20,17 @@ func scaled(t *testing.T, backend Backend, odd, factor, shift, bound float64) (r
 	t.Helper()
 	b := &Build{Spec: &envs.Spec{}, Backend: backend, Store: NewStore(1)}
 	defer b.Close()
-	p := envtest.Must(NewProgram(b, "setting", []Input{F32("x", 3)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(NewProgram(b, "setting", []Input{F32("x", 3)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
 		y := Within(Plus(Times(in[0], "factor", factor), "shift", shift), "bound", -bound, bound)
 		return []*graph.Node{graph.ReduceAllSum(graph.MulScalar(y, odd))}
 	}))
 	p.Feed(0, func(x []float32) { copy(x, []float32{1, 2, 3}) })
-	envtest.NoError(t, p.Run())
+	must.Do(t, p.Run())
 	return p.Scalar(0), len(Variables(b.Store, ""))
 }
 
 func TestMovedSettingCompilesNothing(t *testing.T) {
-	backend := envtest.Must(Open())
+	backend := must.Value(Open())
 	odd := 1 + rand.Float64() // a graph that no process has compiled before
 	sum := func(factor, shift, bound float64) float64 {
 		v, listed := scaled(t, backend, odd, factor, shift, bound)

@@ -16,7 +16,7 @@ import (
 	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -233,11 +233,11 @@ func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
 	c, b := smallCPM(), build(t)
 	c.Share, c.Label = share, label
 	b.Spec.Act, b.Spec.Masked = act, act.Choices > 0
-	p := envtest.Must(c.Build(b))
-	train := envtest.Must(TrainerOf(p, b, "actor"))
+	p := must.Value(c.Build(b))
+	train := must.Value(TrainerOf(p, b, "actor"))
 	x := cpmRollout(b.Spec, p.HiddenLen())
 	ref := &cpmReference{cfg: c, x: x, p: nn.ActionOutputs(&b.Spec.Act), params: weights(b.Store)}
-	got := envtest.Must(train(t.Context(), x))
+	got := must.Value(train(t.Context(), x))
 	truths := ref.truths()
 	if want := ref.loss(truths); math.Abs(got["cpm/loss"]-want) > 1e-5*(1+want) { // float32 against float64
 		t.Errorf("the loss is %g, want %g", got["cpm/loss"], want)
@@ -283,10 +283,10 @@ func TestTheCopyToActOnFollowsOncePerCollection(t *testing.T) {
 		cfg, b := smallCPM(), build(t)
 		cfg.Minibatch, cfg.Epochs, cfg.Lag = c.minibatch, c.epochs, 40
 		b.Spec.Act = envs.ActSpec{Choices: 3}
-		p := envtest.Must(cfg.Build(b))
-		train := envtest.Must(TrainerOf(p, b, "actor"))
+		p := must.Value(cfg.Build(b))
+		train := must.Value(TrainerOf(p, b, "actor"))
 		x, before := cpmRollout(b.Spec, p.HiddenLen()), weights(b.Store)
-		envtest.Must(train(t.Context(), x))
+		must.Value(train(t.Context(), x))
 		after := weights(b.Store)
 		for name, v := range before {
 			if part, ok := strings.CutPrefix(name, "/cpm/following/"); ok {
@@ -315,7 +315,7 @@ func TestCarryIsWhatPeersWereThoughtToDo(t *testing.T) {
 		c, b := smallCPM(), build(t)
 		c.PeerInput = input
 		b.Spec.Act, b.Spec.Masked = envs.ActSpec{Choices: 3}, true
-		p := envtest.Must(c.Build(b))
+		p := must.Value(c.Build(b))
 		x := cpmRollout(b.Spec, p.HiddenLen())
 		each := copies * agents
 		prog := program(t, b, []nn.Input{nn.F32("obs", copies, agents, seen), nn.F32("hidden", copies, agents, p.HiddenLen())},

@@ -11,7 +11,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -22,7 +22,7 @@ const (
 // build makes what a policy of a made-up task needs.
 func build(t *testing.T) *nn.Build {
 	t.Helper()
-	backend := envtest.Must(nn.OpenConfig(nn.Sequential))
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	spec := &envs.Spec{Name: "fake", NumEnvs: copies, Agents: agents, Obs: []int{seen}, State: 1, Act: envs.ActSpec{Choices: outputs}}
 	return &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}
 }
@@ -30,7 +30,7 @@ func build(t *testing.T) *nn.Build {
 // program compiles f and runs it on the inputs.
 func program(t *testing.T, b *nn.Build, inputs []nn.Input, values [][]float32, f func(*model.Scope, []*graph.Node) []*graph.Node) *nn.Program {
 	t.Helper()
-	p := envtest.Must(nn.NewProgram(b, "test", inputs, f))
+	p := must.Value(nn.NewProgram(b, "test", inputs, f))
 	for i, v := range values {
 		p.Feed(i, func(dst []float32) {
 			if len(dst) != len(v) {
@@ -39,7 +39,7 @@ func program(t *testing.T, b *nn.Build, inputs []nn.Input, values [][]float32, f
 			copy(dst, v)
 		})
 	}
-	envtest.NoError(t, p.Run())
+	must.Do(t, p.Run())
 	return p
 }
 
@@ -63,7 +63,7 @@ func TestUnrolledStepsAreSteps(t *testing.T) {
 		SPECTra{Width: 6, Heads: 2, Core: CoreGRU, Steps: steps, Revision: spectraRevision},
 	} {
 		b := build(t)
-		p := envtest.Must(c.Build(b))
+		p := must.Value(c.Build(b))
 		r := rng.New(1, "inputs")
 		obs, hidden := normals(steps*copies*agents*seen, r), normals(copies*agents*p.HiddenLen(), r)
 		keep := make([]float32, steps*copies*agents)

@@ -12,7 +12,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -62,7 +62,7 @@ func randomView(allies, enemies int) view {
 func utilities(t *testing.T, c SPECTra, v view) []float32 {
 	t.Helper()
 	b := battle(t, len(v.allies), len(v.enemies))
-	p := envtest.Must(c.Build(b))
+	p := must.Value(c.Build(b))
 	obs := slices.Concat(v.stray, slices.Concat(v.enemies...), v.own, slices.Concat(v.allies...))
 	prog := program(t, b, []nn.Input{nn.F32("obs", 1, 1, len(obs))}, [][]float32{obs}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		var hidden, y *graph.Node
@@ -139,9 +139,9 @@ func TestAnAbsentAllyIsAsIfThereWereNone(t *testing.T) {
 func TestNoWeightDependsOnTheNumberOfEntities(t *testing.T) {
 	count := func(c SPECTra, allies, enemies int) int {
 		b := battle(t, allies, enemies)
-		p := envtest.Must(c.Build(b))
+		p := must.Value(c.Build(b))
 		inputs := []nn.Input{nn.F32("obs", 1, 1, b.Spec.ObsLen()), nn.F32("hidden", 1, 1, max(1, p.HiddenLen()))}
-		envtest.Must(nn.NewProgram(b, "test", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		must.Value(nn.NewProgram(b, "test", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 			y, _ := p.Net(sc, in[0], in[1], b.Spec.Act.Choices)
 			return []*graph.Node{y}
 		}))

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -24,7 +25,7 @@ import (
 type Checkpoint struct {
 	Frames  int                  // trained so far
 	Tensors []safetensors.Tensor // weights, optimiser moments, environment and recurrent states
-	Meta    map[string]string    // anything else; keys that start with "run." are reserved
+	Meta    map[string]string    // anything else; keys that start with "run." are the store's
 	Bare    bool                 // Tensors are weights alone, to act with and not to resume from
 }
 
@@ -42,19 +43,15 @@ func (c Checkpoint) write(w io.Writer, record *Record) error {
 	if err != nil {
 		return err
 	}
-	meta := map[string]string{metaID: record.ID, metaFrames: strconv.Itoa(c.Frames), metaRecord: string(text)}
-	for key, value := range c.Meta {
-		if strings.HasPrefix(key, reserved) {
-			return fmt.Errorf("the metadata key %q is reserved: keys must not start with %q", key, reserved)
-		}
-		meta[key] = value
-	}
+	meta := map[string]string{}
+	maps.Copy(meta, c.Meta)
+	meta[metaID], meta[metaFrames], meta[metaRecord] = record.ID, strconv.Itoa(c.Frames), string(text)
 	return safetensors.Write(w, c.Tensors, meta)
 }
 
 // readCheckpoint reads the checkpoint of run id at path and the record that led to it.
 func readCheckpoint(path, id string) (c Checkpoint, record *Record, err error) {
-	data, err := ReadFile(path, maxFile)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return c, nil, err
 	}
@@ -116,9 +113,8 @@ const (
 	weightsSuffix = ".safetensors" // ends the name of a file in the folder weights
 )
 
-// Weights returns what the run called id has learned, to act with: its checkpoint or else the file
-// weights/<ID>.safetensors beside its packed record, whose hash that record names. The error wraps fs.ErrNotExist if
-// there is neither.
+// Weights returns the learned weights of run id: its checkpoint or else weights/<ID>.safetensors beside its packed
+// record, which names the file's hash. The error wraps fs.ErrNotExist if there is neither.
 func (s *Store) Weights(id string) (Checkpoint, error) {
 	c, err := s.Checkpoint(id)
 	packed, ok := s.base[id]
@@ -182,7 +178,7 @@ func PackWeights(dir string, r *Record, c Checkpoint) (*Record, error) {
 	}
 	with := *r
 	with.Weights = digest(data)
-	return &with, CreateFile(filepath.Join(dir, weightsMark, r.ID+weightsSuffix), data)
+	return &with, WriteFile(filepath.Join(dir, weightsMark, r.ID+weightsSuffix), data)
 }
 
 func digest(data []byte) string {

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 // masks flip one bit, the bit between upper and lower case, and one that makes a byte invalid UTF-8.
@@ -33,26 +35,18 @@ func partial(t testing.TB) string {
 			}
 		})
 	}()
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Close())
 	return dir
 }
 
 func write(t testing.TB, dir, name string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, testID, name), data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, testID, name), data, 0o644))
 }
 
 func read(t testing.TB, dir, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, testID, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile(filepath.Join(dir, testID, name)))(t)
 }
 
 // eachDamage calls f with every version of data that has one byte flipped or is cut short.
@@ -69,10 +63,7 @@ func eachDamage(data []byte, f func(bad []byte)) {
 
 func TestNoDamageToAFinishedRunIsAccepted(t *testing.T) {
 	dir := complete(t)
-	want, err := openTest(t, dir).Get(testID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(openTest(t, dir).Get(testID))(t)
 	s := openTest(t, dir)
 	noted := 0
 	s.Note = func(string) { noted++ }
@@ -102,10 +93,7 @@ func TestDamagedRunsAreRepairedByTrainingAgain(t *testing.T) {
 		places = 2
 	}
 	for _, from := range []string{finished, partial(t)} {
-		entries, err := os.ReadDir(filepath.Join(from, testID))
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := must.Get(os.ReadDir(filepath.Join(from, testID)))(t)
 		for _, e := range entries {
 			data, place := read(t, from, e.Name()), 0
 			eachDamage(data, func(bad []byte) {
@@ -135,13 +123,9 @@ func TestDamagedRunsAreRepairedByTrainingAgain(t *testing.T) {
 func TestACheckpointOfAnotherRunOrWithoutAChecksumIsNotUsed(t *testing.T) {
 	dir := partial(t)
 	c, _, err := readCheckpoint(filepath.Join(dir, testID, checkpointFile), testID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var file bytes.Buffer
-	if err := c.write(&file, &Record{ID: "other", Task: "t", Method: "m"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.write(&file, &Record{ID: "other", Task: "t", Method: "m"}))
 	write(t, dir, checkpointFile, file.Bytes())
 	if notes := strings.Join(finish(t, copyDir(t, dir)), "\n"); !strings.Contains(notes, `belongs to run "other"`) {
 		t.Errorf("notes %s", notes)
@@ -153,17 +137,9 @@ func TestACheckpointOfAnotherRunOrWithoutAChecksumIsNotUsed(t *testing.T) {
 }
 
 func TestDamagedPacksAreRefused(t *testing.T) {
-	want, err := openTest(t, complete(t)).Get(testID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := Pack(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want, err = Unpack(data); err != nil { // its scalars are rounded
-		t.Fatal(err)
-	}
+	want := must.Get(openTest(t, complete(t)).Get(testID))(t)
+	data := must.Get(Pack(want))(t)
+	want = must.Get(Unpack(data))(t) // its scalars are rounded
 	eachDamage(data, func(bad []byte) {
 		// The header of gzip holds a date, and its last block a few bits of padding, which mean nothing here: a record
 		// that is accepted must be the right one.

@@ -17,25 +17,8 @@ import (
 	"syscall"
 )
 
-// Size limits in bytes, far above genuine files. The largest of these are checkpoints with a replay buffer.
-const (
-	maxFile = 16 << 30 // of a file that is read whole
-	maxPack = 64 << 20 // of a packed record, unpacked
-)
-
-// ReadFile reads a regular file of at most limit bytes. Anything else is an error.
-func ReadFile(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", path)
-	case info.Size() > limit:
-		return nil, fmt.Errorf("%s has %d bytes, more than the %d that such a file may have", path, info.Size(), limit)
-	}
-	return os.ReadFile(path)
-}
+// maxPack is the largest size of an unpacked record or checkpoint in bytes, far above genuine ones.
+const maxPack = 64 << 20
 
 // Inflate unpacks a single gzip stream to at most limit bytes.
 func Inflate(data []byte, limit int64) (text []byte, err error) {
@@ -56,32 +39,23 @@ func Inflate(data []byte, limit int64) (text []byte, err error) {
 	return text, nil
 }
 
-// CreateFile is WriteFile after making the folder of path.
-func CreateFile(path string, data []byte) error {
+// WriteFile replaces the content of a file atomically and durably: after an error, a crash or a loss of power the file
+// is the old or the new one. It makes the folder, follows a link to the file behind it, and writes to a pipe or a
+// device directly. Several processes may write a file at once.
+func WriteFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return diskError(path, err)
 	}
-	return WriteFile(path, data)
-}
-
-// WriteFile replaces the content of a file atomically and durably: after an error, a crash or a loss of power the file
-// is the old or the new one. It follows a link to the file behind it, and writes to a pipe or a device directly.
-// Several processes may write a file at once.
-func WriteFile(path string, data []byte) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return os.WriteFile(path, data, 0o666)
 	}
-	temp, err := writeTemp(path, func(w io.Writer) error {
+	return replace(path, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return rename(temp, path)
 }
 
 // tempSuffix ends the names of unfinished files.
@@ -96,12 +70,13 @@ func removeTemps(dir string) error {
 	return err
 }
 
-// writeTemp writes a durable temporary file beside path and returns its name. After an error there is none.
-func writeTemp(path string, write func(io.Writer) error) (temp string, err error) {
-	temp = fmt.Sprintf("%s.%016x%s", path, rand.Uint64(), tempSuffix)
+// replace writes a temporary file beside path and renames it, both durably where the system can do that. After an error
+// there is no temporary file.
+func replace(path string, write func(io.Writer) error) error {
+	temp := fmt.Sprintf("%s.%016x%s", path, rand.Uint64(), tempSuffix)
 	f, err := os.Create(temp) // with the permissions of the umask, unlike os.CreateTemp
 	if err != nil {
-		return "", diskError(path, err)
+		return diskError(path, err)
 	}
 	if err = write(f); err == nil {
 		err = f.Sync()
@@ -109,17 +84,11 @@ func writeTemp(path string, write func(io.Writer) error) (temp string, err error
 	if closing := f.Close(); err == nil {
 		err = closing
 	}
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
 	if err != nil {
 		_ = os.Remove(temp) // frees its space; err is the error to report
-		return "", diskError(path, err)
-	}
-	return temp, nil
-}
-
-// rename renames a temporary file to path, durably where the system can do that.
-func rename(temp, path string) error {
-	if err := os.Rename(temp, path); err != nil {
-		_ = os.Remove(temp)
 		return diskError(path, err)
 	}
 	dir, err := os.Open(filepath.Dir(path))

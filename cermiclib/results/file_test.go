@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 func TestAFileIsReplacedAndALinkStaysOne(t *testing.T) {
@@ -18,9 +20,7 @@ func TestAFileIsReplacedAndALinkStaysOne(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, text := range []string{"a longer text", "short"} {
-		if err := errors.Join(WriteFile(file, []byte("old")), WriteFile(link, []byte(text))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(WriteFile(file, []byte("old")), WriteFile(link, []byte(text))))
 		if got, err := os.ReadFile(file); string(got) != text || err != nil {
 			t.Errorf("the file holds %q, %v", got, err)
 		}

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 func TestHostNamesProgramAndMachine(t *testing.T) {
@@ -28,9 +30,7 @@ func TestHostNamesProgramAndMachine(t *testing.T) {
 func TestHostNamesTheGPUThatTrains(t *testing.T) {
 	bin := t.TempDir()
 	script := []byte("#!/bin/sh\nprintf 'NVIDIA X1\\nNVIDIA X2\\n'\n")
-	if err := os.WriteFile(filepath.Join(bin, "nvidia-smi"), script, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(bin, "nvidia-smi"), script, 0o755))
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for backend, want := range map[string]string{
 		"xla:cuda": "NVIDIA X1", "xla:cuda,tf32": "NVIDIA X1", "xla:cpu": "", "go": "",

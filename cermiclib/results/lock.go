@@ -72,7 +72,7 @@ func self() string {
 
 // ownerIn is the name in a lock file.
 func ownerIn(path string) string {
-	if name, err := ReadFile(path, 1<<10); err == nil && len(name) > 0 {
+	if name, err := os.ReadFile(path); err == nil && len(name) > 0 {
 		return string(name)
 	}
 	return "another process"
@@ -95,6 +95,3 @@ func (s *Store) Owner(id string) string {
 	_ = l.Unlock()
 	return ""
 }
-
-// Training reports whether a process is training run id.
-func (s *Store) Training(id string) bool { return s.Owner(id) != "" }

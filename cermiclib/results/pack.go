@@ -52,7 +52,7 @@ func WritePack(dir string, r *Record) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, r.ID+packSuffix)
-	return path, CreateFile(path, data)
+	return path, WriteFile(path, data)
 }
 
 // Digits of scalars in packed records: now, and in older ones.
@@ -99,12 +99,12 @@ func unpack(data []byte, whole bool) (r *Record, err error) {
 
 // packed is a packed record in a read-only layer. It and its head are decoded at most once.
 type packed struct {
-	fsys        fs.FS
-	all, header func() (*Record, error)
+	fsys fs.FS
+	read func(whole bool) (*Record, error)
 }
 
 func newPacked(fsys fs.FS, name string) packed {
-	read := func(whole bool) func() (*Record, error) {
+	once := func(whole bool) func() (*Record, error) {
 		return sync.OnceValues(func() (*Record, error) {
 			data, err := fs.ReadFile(fsys, name)
 			if err != nil {
@@ -120,14 +120,13 @@ func newPacked(fsys fs.FS, name string) packed {
 			return r, nil
 		})
 	}
-	return packed{fsys, read(true), read(false)}
-}
-
-func (p packed) read(whole bool) (*Record, error) {
-	if whole {
-		return p.all()
-	}
-	return p.header()
+	all, head := once(true), once(false)
+	return packed{fsys, func(whole bool) (*Record, error) {
+		if whole {
+			return all()
+		}
+		return head()
+	}}
 }
 
 // decode reads a record's JSON, or its head: see Store.Head.

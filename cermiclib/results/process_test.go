@@ -16,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 // childEnv names the store that a second process of this test trains the toy run in; childStops the number of writes
@@ -33,13 +35,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	// These tests write thousands of files durably; on a busy disk they would do little but wait for it.
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {
-		if dir, err := os.MkdirTemp("/dev/shm", "results"); err == nil {
-			defer os.RemoveAll(dir)
-			os.Setenv("TMPDIR", dir)
-		}
-	}
+	defer must.InMemory()()
 	m.Run()
 }
 
@@ -76,16 +72,9 @@ func startChild(t *testing.T, dir string, stop int, word string) *exec.Cmd {
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), childEnv+"="+dir, fmt.Sprintf("%s=%d", childStops, stop))
 	c.Stderr = os.Stderr
-	if _, err := c.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.StdinPipe())(t)
+	out := must.Get(c.StdoutPipe())(t)
+	must.Do(t, c.Start())
 	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
 	for in := bufio.NewScanner(out); in.Scan(); {
 		if in.Text() == word {
@@ -122,10 +111,7 @@ func TestAKilledProcessFreesItsRun(t *testing.T) {
 func TestManyProcessesAndGoroutinesShareARun(t *testing.T) {
 	finished := complete(t)
 	want, dir := resultOf(t, finished), t.TempDir()
-	whole, err := openTest(t, finished).Get(testID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(openTest(t, finished).Get(testID))(t)
 	for stop := 1; stop <= 3; stop++ {
 		_ = startChild(t, dir, stop, "stopped").Process.Kill()
 	}

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 // zipped is text as gzip packs it.
@@ -54,9 +56,7 @@ func TestAForkBelongsToTheSameForkOfAnotherSeed(t *testing.T) {
 func TestEqualSeedsInOneMeanAreAnError(t *testing.T) {
 	twice := Group{Label: "mace", Runs: []*Record{ofSettings("a", "mace", 1, ""), ofSettings("b", "mace", 1, "")}}
 	_, err := twice.Scores()
-	if err == nil || !strings.Contains(err.Error(), "two runs of mace on vmas/balance have seed 1, a and b") {
-		t.Errorf("got %v", err)
-	}
+	must.Refuse(t, err, "two runs of mace on vmas/balance have seed 1, a and b")
 	scores, err := Group{Label: "mace", Runs: twice.Runs[:1]}.Scores()
 	if err != nil || !slices.Equal(scores, []float64{1}) {
 		t.Errorf("one run scores %v, %v", scores, err)
@@ -117,10 +117,7 @@ func TestPackedScalarsAreReadFromPointsAndColumns(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(r.Scalars, want) {
 			t.Fatalf("%s is read as %v, %v", scalars, r, err)
 		}
-		data, err := Pack(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(Pack(r))(t)
 		if again, err := Unpack(data); err != nil || !reflect.DeepEqual(again.Scalars, want) {
 			t.Errorf("packed again they are %v, %v, want %v", again, err, want)
 		}
@@ -133,11 +130,7 @@ func TestPackedScalarsAreReadFromPointsAndColumns(t *testing.T) {
 // packedOf is a packed record of a task and a method, whatever their names.
 func packedOf(t *testing.T, task, method string) []byte {
 	t.Helper()
-	data, err := Pack(&Record{ID: "0a", Task: task, Method: method, Complete: true, Experiment: []byte("{}")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(Pack(&Record{ID: "0a", Task: task, Method: method, Complete: true, Experiment: []byte("{}")}))(t)
 }
 
 func TestNamesThatWouldLeadOutOfAFolderAreRefused(t *testing.T) {
@@ -168,7 +161,6 @@ func TestPacksOfPartialRunsAndWithMoreAtTheEndAreRefused(t *testing.T) {
 
 func TestFilesThatUnpackToGigabytesAreRefused(t *testing.T) {
 	bomb := zipped(strings.Repeat("0", maxPack+1))
-	if _, err := Unpack(bomb); err == nil || !strings.Contains(err.Error(), "unpacks to more than") {
-		t.Errorf("a packed record of %d bytes: %v", len(bomb), err)
-	}
+	_, err := Unpack(bomb)
+	must.Refuse(t, err, "unpacks to more than")
 }

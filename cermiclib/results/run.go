@@ -3,16 +3,13 @@
 package results
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -27,22 +24,17 @@ const (
 // Run is a claimed run: the only writer of its folder. Its methods must not be called at the same time. When one fails,
 // what was written before stays readable, and the next Claim resumes from the last checkpoint.
 type Run struct {
-	dir     string
-	note    func(string)
-	lock    *flock.Flock // nil if the run is closed, or was complete before the claim
-	record  *Record
-	resume  *Checkpoint
-	pause   float64       // of the Store
-	written time.Time     // when the record was last written
-	took    time.Duration // time that this took
+	dir    string
+	note   func(string)
+	lock   *flock.Flock // nil if the run is closed, or was complete before the claim
+	record *Record
+	resume *Checkpoint
 }
 
-// Claim takes the run called id for training and prepares its folder: it renames damaged files to *.damaged-N, with a
-// line to note, and takes the record from the checkpoint. Without an intact checkpoint the run starts from nothing.
-//
-// experiment is the canonical JSON whose hash id is; of header, Claim uses Task, Method, Budget, Seed and Host. If
-// another process trains the run, Claim waits or, without wait, returns an error that names it and wraps ErrBusy. The
-// returned run may be Complete: then there is nothing left to train. Close it in any case.
+// Claim takes the run called id for training: it renames damaged files to *.damaged-N, with a line to note, and resumes
+// the record of the checkpoint. Without an intact checkpoint the run starts from nothing. experiment is the canonical
+// JSON with the hash id; header has Task, Method, Budget, Seed and Host. If another process trains the run, Claim waits
+// or, without wait, returns an error that names it and wraps ErrBusy. The run may be Complete. Close it in any case.
 func (s *Store) Claim(
 	ctx context.Context, id string, experiment []byte, header Record, wait bool, note func(string),
 ) (*Run, error) {
@@ -52,19 +44,13 @@ func (s *Store) Claim(
 	if note == nil {
 		note = s.Note
 	}
-	var text bytes.Buffer
-	if err := json.Compact(&text, experiment); err != nil {
-		return nil, fmt.Errorf("the experiment of run %s is not JSON: %w", id, err)
-	}
-	r := &Run{dir: filepath.Join(s.dir, id), note: note, pause: s.pause}
+	r := &Run{dir: filepath.Join(s.dir, id), note: note}
 	r.record = &Record{ID: id, Task: header.Task, Method: header.Method, Budget: header.Budget, Seed: header.Seed,
-		Host: header.Host, Experiment: text.Bytes(), Scalars: map[string]Points{}}
+		Host: header.Host, Experiment: experiment, Scalars: map[string]Points{}}
 	found, err := readRun(r.dir, true)
 	if err == nil && found.Complete { // it needs no lock, and its folder may be read-only
-		if err = r.adopt(found); err == nil {
-			return r, nil
-		}
-		return nil, err
+		r.record = found
+		return r, nil
 	}
 	if err := os.MkdirAll(r.dir, 0o777); err != nil {
 		return nil, diskError(r.dir, err)
@@ -76,16 +62,6 @@ func (s *Store) Claim(
 		return nil, errors.Join(fmt.Errorf("run %s: %w", id, err), r.Close())
 	}
 	return r, nil
-}
-
-// adopt makes a stored record the run's. It guards against an ID that is no hash of the experiment.
-func (r *Run) adopt(found *Record) error {
-	if !bytes.Equal(found.Experiment, r.record.Experiment) {
-		return fmt.Errorf("run %s in the store is another experiment than the one given; the ID must be its hash",
-			found.ID)
-	}
-	r.record = found
-	return nil
 }
 
 // recover prepares the folder, whose lock is held, for training.
@@ -101,7 +77,8 @@ func (r *Run) recover() error {
 	case errors.Is(err, fs.ErrNotExist):
 		err = nil
 	case err == nil && found.Complete:
-		return r.adopt(found)
+		r.record = found
+		return nil
 	}
 	if err == nil {
 		err = r.takeCheckpoint()
@@ -122,8 +99,8 @@ func (r *Run) takeCheckpoint() error {
 	case err != nil:
 		return r.setAside(checkpointFile, fmt.Sprintf("%s cannot be used: %v", r.path(checkpointFile), err))
 	}
-	r.resume = &c
-	return r.adopt(record)
+	r.resume, r.record = &c, record
+	return nil
 }
 
 // setAside renames a damaged file to the first free name.damaged-N and says why.
@@ -146,9 +123,8 @@ func (r *Run) Complete() bool { return r.record.Complete }
 
 func (r *Run) path(name string) string { return filepath.Join(r.dir, name) }
 
-// LoadCheckpoint returns the checkpoint to resume from; ok is false if the run starts from nothing. Record holds
-// exactly what led to it. It may be at the end of the budget, when only Finish was missed. A second call finds none, so
-// that the tensors can be freed.
+// LoadCheckpoint returns the checkpoint to resume from, perhaps at the end of the budget; ok is false if the run starts
+// from nothing. Record holds what led to it. A second call finds none, so that the tensors can be freed.
 func (r *Run) LoadCheckpoint() (c Checkpoint, ok bool) {
 	if r.resume == nil {
 		return Checkpoint{}, false
@@ -157,11 +133,8 @@ func (r *Run) LoadCheckpoint() (c Checkpoint, ok bool) {
 	return c, true
 }
 
-// AppendEval adds an evaluation, which must come after the last one. Its numbers must be finite: JSON has no others.
+// AppendEval adds an evaluation after the last one. Its numbers must be finite: JSON has no others.
 func (r *Run) AppendEval(e Eval) error {
-	if n := len(r.record.Evals); n > 0 && e.Frames <= r.record.Evals[n-1].Frames {
-		return fmt.Errorf("an evaluation at %d frames cannot follow one at %d", e.Frames, r.record.Evals[n-1].Frames)
-	}
 	if err := r.writable(); err != nil {
 		return err
 	}
@@ -170,7 +143,7 @@ func (r *Run) AppendEval(e Eval) error {
 }
 
 // AppendScalars adds the scalars of an iteration that ended at frames. They must be finite: JSON has no other numbers.
-// Scalars of short iterations are written several at a time.
+// The next evaluation or checkpoint writes them.
 func (r *Run) AppendScalars(frames int, values map[string]float64) error {
 	if err := r.writable(); err != nil {
 		return err
@@ -179,10 +152,7 @@ func (r *Run) AppendScalars(frames int, values map[string]float64) error {
 		r.record.Scalars[name] = append(r.record.Scalars[name], Point{frames, value})
 	}
 	r.record.Frames = max(r.record.Frames, frames)
-	if time.Since(r.written).Seconds() < r.pause*r.took.Seconds() {
-		return nil
-	}
-	return r.writeRecord(r.record)
+	return nil
 }
 
 // writable returns an error if the run must not be written any more.
@@ -200,15 +170,11 @@ func (r *Run) writable() error {
 
 // writeRecord replaces record.json.
 func (r *Run) writeRecord(record *Record) error {
-	began := time.Now()
 	data, err := seal(record)
 	if err != nil {
 		return err
 	}
-	err = WriteFile(r.path(recordFile), data)
-	r.written = time.Now()
-	r.took = r.written.Sub(began)
-	return err
+	return WriteFile(r.path(recordFile), data)
 }
 
 // SaveCheckpoint replaces the checkpoint by c and the record that led to it, atomically and durably. An interrupted run
@@ -217,16 +183,9 @@ func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	if err := r.writable(); err != nil {
 		return err
 	}
-	if c.Frames < r.record.Frames {
-		return fmt.Errorf("a checkpoint at %d frames cannot follow what was appended at %d", c.Frames, r.record.Frames)
-	}
 	at := *r.record
 	at.Frames = c.Frames
-	temp, err := writeTemp(r.path(checkpointFile), func(w io.Writer) error { return c.write(w, &at) })
-	if err != nil {
-		return err
-	}
-	if err := rename(temp, r.path(checkpointFile)); err != nil {
+	if err := replace(r.path(checkpointFile), func(w io.Writer) error { return c.write(w, &at) }); err != nil {
 		return err
 	}
 	r.record.Frames = c.Frames

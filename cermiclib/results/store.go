@@ -26,7 +26,6 @@ type Store struct {
 	dir    string
 	base   map[string]packed // by ID
 	layers []fs.FS           // arguments of Base
-	pause  float64           // least time between two writings for scalars, in durations of a writing
 }
 
 // Open returns the store in folder dir. The first claim makes the folder; until then the store is empty.
@@ -41,7 +40,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]packed{}, pause: 20}, nil
+	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]packed{}}, nil
 }
 
 // Dir returns the folder of the store.
@@ -70,9 +69,8 @@ func (s *Store) File(name string) ([]byte, error) {
 	return data, err
 }
 
-// Get returns the run called id: a complete record if there is one, else the partial one. The error wraps
-// fs.ErrNotExist if there is none, and ErrDamaged if there is only a damaged one, which the next Claim repairs. The
-// record is shared: do not change it.
+// Get returns the run called id, complete if possible. The error wraps fs.ErrNotExist if there is none, and ErrDamaged
+// if the only one is damaged, which the next Claim repairs. The record is shared: do not change it.
 func (s *Store) Get(id string) (*Record, error) { return s.get(id, true) }
 
 // Head is Get without scalars, which take most of the time to read; of the evaluations it has only the frames and
@@ -102,7 +100,7 @@ func (s *Store) get(id string, whole bool) (*Record, error) {
 // readRun reads the record in a run's folder, which needs no lock.
 func readRun(dir string, whole bool) (*Record, error) {
 	path := filepath.Join(dir, recordFile)
-	data, err := ReadFile(path, maxFile)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"testing/fstest"
 
 	"cermic/cermiclib/results/safetensors"
+	"cermic/envs/envtest/must"
 )
 
 const (
@@ -36,22 +37,14 @@ func testHeader() Record {
 // openTest opens a store whose notes fail the test; a test that expects some replaces Note.
 func openTest(t testing.TB, dir string) *Store {
 	t.Helper()
-	s, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(dir))(t)
 	s.Note = func(note string) { t.Errorf("unexpected note: %s", note) }
-	s.pause = 0 // the toy run's iterations take no time
 	return s
 }
 
 func claimTest(t testing.TB, s *Store) *Run {
 	t.Helper()
-	r, err := s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), false, nil))(t)
 }
 
 // train is a toy trainer whose every number depends on all iterations before: it goes wrong visibly if a checkpoint and
@@ -105,34 +98,23 @@ func complete(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	r := claimTest(t, openTest(t, dir))
-	if err := errors.Join(train(r, func() {}), r.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(train(r, func() {}), r.Close()))
 	return dir
 }
 
 // resultOf is the result of the toy run: its record without the host, as JSON.
 func resultOf(t testing.TB, dir string) string {
 	t.Helper()
-	r, err := readRun(filepath.Join(dir, testID), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(readRun(filepath.Join(dir, testID), true))(t)
 	r.Host = Host{}
-	text, err := compact(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(must.Get(compact(r))(t))
 }
 
 // copyDir copies a store.
 func copyDir(t testing.TB, from string) string {
 	t.Helper()
 	to := t.TempDir()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(to, os.DirFS(from)))
 	return to
 }
 
@@ -142,9 +124,7 @@ func finish(t testing.TB, dir string) (notes []string) {
 	s := openTest(t, dir)
 	s.Note = func(note string) { notes = append(notes, note) }
 	r := claimTest(t, s)
-	if err := errors.Join(train(r, func() {}), r.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(train(r, func() {}), r.Close()))
 	return notes
 }
 
@@ -155,17 +135,10 @@ func TestFinishedRunReadsBackAsItWas(t *testing.T) {
 		t.Errorf("an empty store has the run: %v", err)
 	}
 	r := claimTest(t, s)
-	if err := train(r, func() {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, train(r, func() {}))
 	want := r.Record()
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.Get(testID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Close())
+	got := must.Get(s.Get(testID))(t)
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v\nwant %+v", got, want)
 	}
@@ -190,39 +163,13 @@ func TestFinishedRunReadsBackAsItWas(t *testing.T) {
 	}
 }
 
-// Iterations that take less time than the writing of their record are written several at once; evaluations and
-// checkpoints always.
-func TestShortIterationsWaitForTheNextWriting(t *testing.T) {
-	s := openTest(t, t.TempDir())
-	s.pause = 1e9
-	r := claimTest(t, s)
-	defer r.Close()
-	for step, f := range []func() error{
-		func() error { return r.AppendScalars(1, map[string]float64{"loss": 1}) },
-		func() error { return r.AppendEval(Eval{Frames: 1, Scores: []float64{1}}) },
-		func() error { return r.AppendScalars(2, map[string]float64{"loss": 2}) },
-		func() error { return r.SaveCheckpoint(Checkpoint{Frames: 2}) },
-		func() error { return r.AppendScalars(3, map[string]float64{"loss": 3}) },
-		func() error { return r.Finish(Host{}) },
-	} {
-		if err := f(); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := s.Get(testID); err != nil || len(got.Scalars["loss"]) != []int{0, 1, 1, 2, 2, 3}[step] {
-			t.Errorf("after step %d others see %+v, %v", step, got, err)
-		}
-	}
-}
-
 func TestInterruptedRunsEndByteIdentical(t *testing.T) {
 	want := resultOf(t, complete(t))
 	dir := t.TempDir()
 	r := claimTest(t, openTest(t, dir))
 	defer r.Close()
 	snapshots := []string{copyDir(t, dir)}
-	if err := train(r, func() { snapshots = append(snapshots, copyDir(t, dir)) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, train(r, func() { snapshots = append(snapshots, copyDir(t, dir)) }))
 	if len(snapshots) != 14 {
 		t.Fatalf("%d snapshots, want 1 before and 1 after each of 6 iterations, 3 evaluations, 4 checkpoints", len(snapshots))
 	}
@@ -241,7 +188,7 @@ func TestInterruptedRunsEndByteIdentical(t *testing.T) {
 
 func TestResumeStartsAtTheCheckpoint(t *testing.T) {
 	s := openTest(t, partial(t))
-	if before, err := s.Get(testID); err != nil || before.Frames != 500 {
+	if before, err := s.Get(testID); err != nil || before.Frames != 400 {
 		t.Fatalf("stopped at %+v, %v", before, err)
 	}
 	r := claimTest(t, s)
@@ -258,39 +205,11 @@ func TestResumeStartsAtTheCheckpoint(t *testing.T) {
 	}
 }
 
-func TestAppendsRefuseWhatIsNoResult(t *testing.T) {
-	r := claimTest(t, openTest(t, t.TempDir()))
-	defer r.Close()
-	if err := r.AppendEval(Eval{Frames: 5, Scores: []float64{1}}); err != nil {
-		t.Fatal(err)
-	}
-	for want, err := range map[string]error{
-		"cannot follow one at 5":           r.AppendEval(Eval{Frames: 5}),
-		`metadata key "run.x" is reserved`: r.SaveCheckpoint(Checkpoint{Frames: 5, Meta: map[string]string{"run.x": ""}}),
-		"checkpoint at 4 frames":           r.SaveCheckpoint(Checkpoint{Frames: 4}),
-		`metadata key "sha256"`:            r.SaveCheckpoint(Checkpoint{Frames: 5, Meta: map[string]string{"sha256": ""}}),
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
-	}
-	if err := r.AppendScalars(7, map[string]float64{"loss": 1}); err != nil {
-		t.Errorf("a refused value ends the run: %v", err)
-	}
-}
-
-func TestClaimRefusesAnotherExperimentUnderTheID(t *testing.T) {
+func TestIDsAreNoPathsAndStoresNoFiles(t *testing.T) {
 	dir := complete(t)
-	for _, c := range []struct{ id, experiment, want string }{
-		{testID, `{"alpha":0.2}`, "another experiment"},
-		{"../x", `{}`, "run ID"},
-		{"", `{}`, "run ID"},
-		{"abc", `{`, "not JSON"},
-	} {
-		r, err := openTest(t, dir).Claim(context.Background(), c.id, []byte(c.experiment), testHeader(), false, nil)
-		if err == nil || r != nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %s", c.id, err, c.want)
-		}
+	for _, id := range []string{"../x", ""} {
+		_, err := openTest(t, dir).Claim(context.Background(), id, []byte(`{}`), testHeader(), false, nil)
+		must.Refuse(t, err, "run ID")
 	}
 	if _, err := Open(filepath.Join(dir, testID, recordFile)); err == nil {
 		t.Error("a file is opened as a store")
@@ -304,20 +223,13 @@ func TestFindSelectsAndOrders(t *testing.T) {
 		{Task: "b", Method: "x", Seed: 1, Budget: "smoke"}, {Task: "a", Method: "y", Seed: 2, Budget: "paper"},
 		{Task: "a", Method: "x", Seed: 10, Budget: "smoke"}, {Task: "a", Method: "x", Seed: 9, Budget: "smoke"},
 	} {
-		r, err := s.Claim(context.Background(), fmt.Sprintf("run-%d", i), []byte(`{}`), h, false, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(s.Claim(context.Background(), fmt.Sprintf("run-%d", i), []byte(`{}`), h, false, nil))(t)
 		if i == 3 {
-			err = r.Finish(Host{})
+			must.Do(t, r.Finish(Host{}))
 		}
-		if err := errors.Join(err, r.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Close())
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "not-a-run"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "not-a-run"), 0o755))
 	for want, q := range map[string]Query{
 		"run-3 run-2 run-1 run-0": {},
 		"run-3 run-2 run-1":       {Task: "a"},
@@ -339,14 +251,8 @@ func TestFindSelectsAndOrders(t *testing.T) {
 
 func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 	trained := openTest(t, complete(t))
-	want, err := trained.Get(testID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := Pack(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(trained.Get(testID))(t)
+	data := must.Get(Pack(want))(t)
 	if again, err := Pack(want); err != nil || !bytes.Equal(again, data) {
 		t.Errorf("packing twice differs, %v", err)
 	}
@@ -383,10 +289,7 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 	if _, err := Pack(&Record{ID: "x"}); err == nil {
 		t.Error("a partial record is packed")
 	}
-	path, err := WritePack(filepath.Join(t.TempDir(), "records"), want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(WritePack(filepath.Join(t.TempDir(), "records"), want))(t)
 	if written, err := os.ReadFile(path); err != nil || !bytes.Equal(written, data) {
 		t.Errorf("written pack differs, %v", err)
 	}
@@ -395,9 +298,7 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 func TestFilesOfTheStoreHideCommittedOnes(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	err := s.Base(fstest.MapFS{"kind/a.json": {Data: []byte("committed")}, "kind/b.json": {Data: []byte("committed")}})
-	if err := errors.Join(err, CreateFile(filepath.Join(s.Dir(), "kind", "a.json"), []byte("own"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, WriteFile(filepath.Join(s.Dir(), "kind", "a.json"), []byte("own"))))
 	for name, want := range map[string]string{"kind/a.json": "own", "kind/b.json": "committed"} {
 		if got, err := s.File(name); err != nil || string(got) != want {
 			t.Errorf("%s holds %q, %v, want %q", name, got, err, want)
@@ -420,17 +321,13 @@ func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
 	if err != nil || with.Weights == "" || r.Weights != "" {
 		t.Fatalf("hash %q, of the record that was given %q, %v", with.Weights, r.Weights, err)
 	}
-	if _, err := WritePack(dir, with); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(WritePack(dir, with))(t)
 	open := func() *Store {
 		s, err := Open(t.TempDir())
 		if err == nil {
 			err = s.Base(os.DirFS(dir))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return s
 	}
 	got, err := open().Weights(r.ID)
@@ -450,9 +347,7 @@ func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
 	if _, err := open().Weights(r.ID); !errors.Is(err, ErrDamaged) {
 		t.Errorf("weights of another hash: %v", err)
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(file))
 	if _, err := open().Weights(r.ID); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without the file: %v", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 // smallDisk mounts a file system of that many bytes, or skips the test.
@@ -31,13 +33,9 @@ func smallDisk(t *testing.T, size string) string {
 func fill(t *testing.T, dir string, free int64) (filler string) {
 	t.Helper()
 	var disk syscall.Statfs_t
-	if err := syscall.Statfs(dir, &disk); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Statfs(dir, &disk))
 	filler = filepath.Join(dir, "filler")
-	if err := os.WriteFile(filler, make([]byte, int64(disk.Bavail)*disk.Bsize-free), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filler, make([]byte, int64(disk.Bavail)*disk.Bsize-free), 0o644))
 	return filler
 }
 
@@ -62,9 +60,7 @@ func TestAFullDiskCostsNothingThatWasWritten(t *testing.T) {
 		if got, err := s.Get(testID); err != nil && !errors.Is(err, os.ErrNotExist) || err == nil && got.Complete {
 			t.Errorf("%d pages: what was written reads as %+v, %v", pages, got, err)
 		}
-		if err := os.Remove(filler); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filler))
 		finish(t, dir)
 		if got := resultOf(t, dir); got != want {
 			t.Errorf("%d pages: got %v\nwant %v", pages, got, want)
@@ -81,14 +77,10 @@ func TestPermissionsAreThoseOfTheUmask(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
 	s := openTest(t, dir)
 	r := claimTest(t, s)
-	if err := r.SaveCheckpoint(Checkpoint{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := CreateFile(filepath.Join(dir, PretrainedFolder, "weights"), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.SaveCheckpoint(Checkpoint{}))
+	must.Do(t, WriteFile(filepath.Join(dir, PretrainedFolder, "weights"), nil))
 	names := map[string]bool{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -101,10 +93,7 @@ func TestPermissionsAreThoseOfTheUmask(t *testing.T) {
 			t.Errorf("%s has the mode %v, want %v", d.Name(), info.Mode().Perm(), want)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for _, name := range []string{lockFile, recordFile, checkpointFile, PretrainedFolder} {
 		if !names[name] {
 			t.Errorf("there is no %s", name)
@@ -114,17 +103,10 @@ func TestPermissionsAreThoseOfTheUmask(t *testing.T) {
 
 func TestWhatIsNoPlainFileIsWrittenAsItIs(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // a writer would wait for a reader
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o666))
+	reader := must.Get(os.OpenFile(pipe, os.O_RDWR, 0))(t) // a writer would wait for a reader
 	defer reader.Close()
-	if err := WriteFile(pipe, []byte("text")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteFile(pipe, []byte("text")))
 	if info, err := os.Lstat(pipe); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		t.Fatalf("the pipe is %v now, %v", info, err)
 	}

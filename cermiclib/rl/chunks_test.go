@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -14,8 +14,8 @@ import (
 func recurrentStory(t *testing.T, steps int) (*story, *Replay, *Rollout) {
 	t.Helper()
 	s := newStory(0.3)
-	p := envtest.Must(NewReplay(s.spec, 25, 1<<20))
-	envtest.NoError(t, p.KeepHidden(2, 3))
+	p := must.Value(NewReplay(s.spec, 25, 1<<20))
+	must.Do(t, p.KeepHidden(2, 3))
 	return s, p, NewRollout(s.spec, steps, 2)
 }
 
@@ -26,7 +26,7 @@ func (s *story) play(t *testing.T, p *Replay, x *Rollout) {
 	for row := range x.Rows() {
 		copy(x.Hidden[row*2:], x.ObsRow(row)[:2])
 	}
-	envtest.NoError(t, p.Add(x))
+	must.Do(t, p.Add(x))
 }
 
 // Chunks are consecutive steps from their initial state, also across rollout batches and around the end of the ring.
@@ -75,7 +75,7 @@ func TestSavedStatesAreRestored(t *testing.T) {
 		for range rollouts {
 			s.play(t, first, x)
 			clear(x.Hidden) // repeating the actions does not restore it
-			envtest.NoError(t, second.Add(x))
+			must.Do(t, second.Add(x))
 		}
 		if bonus, err := second.Load(first.Save(false)); err != nil || bonus {
 			t.Fatal(bonus, err)
@@ -91,7 +91,7 @@ func TestSavedStatesAreRestored(t *testing.T) {
 }
 
 func TestReplayOfLessThanTwoChunksIsRefused(t *testing.T) {
-	p := envtest.Must(NewReplay(replaySpec(), 25, 1<<20))
+	p := must.Value(NewReplay(replaySpec(), 25, 1<<20))
 	if p.KeepHidden(2, 7) == nil {
 		t.Error("12 steps are accepted for chunks of 7")
 	}

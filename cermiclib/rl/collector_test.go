@@ -10,19 +10,19 @@ import (
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // Two rollouts, together longer than an episode, have the right observations, actions and episode boundaries.
 func TestCollectorContinuesAcrossRollouts(t *testing.T) {
-	env := envtest.Must(libtest.DefaultIdentity().Build(1, 1))
+	env := must.Value(libtest.DefaultIdentity().Build(1, 1))
 	s := env.Spec()
 	steps := s.Horizon/2 + 1
 	x, p := rl.NewRollout(s, steps, 0), rl.NewCollector(env)
 	ended := 0
 	for i := range 2 {
 		last := slices.Clone(x.Obs[steps*s.NumEnvs*s.Agents*s.ObsLen():])
-		envtest.NoError(t, p.Collect(x, func(t int, seen *envs.Step, act *envs.Actions) error {
+		must.Do(t, p.Collect(x, func(t int, seen *envs.Step, act *envs.Actions) error {
 			for row := range act.Discrete {
 				act.Discrete[row] = int32(t % s.Act.Choices)
 			}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -86,8 +86,8 @@ func TestGatherAppendsCellsToObservations(t *testing.T) {
 
 func TestReplayKeepsCells(t *testing.T) {
 	x := cellStory(t)
-	p := envtest.Must(NewReplay(x.Spec, x.T*x.E, 1<<20))
-	envtest.NoError(t, p.Add(x))
+	p := must.Value(NewReplay(x.Spec, x.T*x.E, 1<<20))
+	must.Do(t, p.Add(x))
 	got, want := make([]float32, 2*8), make([]float32, 2*8)
 	for frame := range x.T * x.E {
 		p.Gather(got, int32(frame))

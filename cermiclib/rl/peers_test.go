@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 func TestPeerChannelsFollowTheObservation(t *testing.T) {
@@ -31,7 +31,7 @@ func TestPeerChannelsFollowTheObservation(t *testing.T) {
 	x.Observe(1, step)
 
 	spec := PeerSpec(s)
-	v := envtest.Must(x.WithPeers(spec, &Rollout{}))
+	v := must.Value(x.WithPeers(spec, &Rollout{}))
 	if v.Spec.ObsLen() != 7 || v.Spec.InLen() != 7 || x.Spec.ObsLen() != 1 {
 		t.Fatalf("observations have length %d, want 1+3; the original rollout's %d",
 			v.Spec.ObsLen(), x.Spec.ObsLen())

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -132,7 +132,7 @@ func TestReplayReturnsEveryKeptTransition(t *testing.T) {
 		x := NewRollout(s.spec, steps, 0)
 		for range 60/steps + 1 {
 			s.collect(x)
-			envtest.NoError(t, p.Add(x))
+			must.Do(t, p.Add(x))
 			if want := min(len(s.all), 24); p.Len() != want {
 				t.Fatalf("the replay has %d frames, want %d", p.Len(), want)
 			}
@@ -152,10 +152,10 @@ func TestReplayReturnsEveryKeptTransition(t *testing.T) {
 
 func TestReplaySamplesKeptFramesUniformly(t *testing.T) {
 	s := newStory(0.2)
-	p := envtest.Must(NewReplay(s.spec, 10, 1<<20))
+	p := must.Value(NewReplay(s.spec, 10, 1<<20))
 	x := NewRollout(s.spec, 8, 0)
 	s.collect(x)
-	envtest.NoError(t, p.Add(x))
+	must.Do(t, p.Add(x))
 	const draws = 50_000
 	slots := make([]int32, draws)
 	p.Sample(slots, rng.New(1, "sample"))
@@ -182,7 +182,7 @@ func TestReplayThatDoesNotFitIsRefusedWithItsSize(t *testing.T) {
 	if _, err := NewReplay(s, 2000, size+ends-1); err == nil || !strings.Contains(err.Error(), "0.00 GB") {
 		t.Errorf("got %v, want an error with the size", err)
 	}
-	p := envtest.Must(NewReplay(s, 2000, size+ends))
+	p := must.Value(NewReplay(s, 2000, size+ends))
 	real := 4*(cap(p.obs)+cap(p.state)+cap(p.choice)+cap(p.reward)+cap(p.bonus)+cap(p.end)) +
 		cap(p.mask) + cap(p.alive) + cap(p.terminated) + cap(p.truncated)
 	if real != size {
@@ -217,7 +217,7 @@ func TestAcceptedReplayMayGrowBeyondItsLimit(t *testing.T) {
 		}
 		return p, p.KeepHidden(3, 2)
 	}
-	p := envtest.Must(make1(least(func(limit int64) error { _, err := make1(limit); return err })))
+	p := must.Value(make1(least(func(limit int64) error { _, err := make1(limit); return err })))
 	x := NewRollout(s.spec, 50, 3)
 	for range 5 {
 		s.collect(x)
@@ -260,11 +260,11 @@ func TestReplayRefusesUnsupportedTasks(t *testing.T) {
 
 func TestAddingAndSamplingAllocateNothing(t *testing.T) {
 	s := newStory(0.2)
-	p := envtest.Must(NewReplay(s.spec, 16, 1<<20))
+	p := must.Value(NewReplay(s.spec, 16, 1<<20))
 	x, slots, r := NewRollout(s.spec, 8, 0), make([]int32, 32), rng.New(1, "sample")
 	s.collect(x)
 	add := func() {
-		envtest.NoError(t, p.Add(x))
+		must.Do(t, p.Add(x))
 		p.Sample(slots, r)
 	}
 	for range 3 {
@@ -282,9 +282,9 @@ func TestSavedBonusIsRestored(t *testing.T) {
 	second, _ := NewReplay(s.spec, 12, 1<<20)
 	for range 3 {
 		s.collect(x)
-		envtest.NoError(t, first.Add(x))
+		must.Do(t, first.Add(x))
 		clear(x.Intrinsic) // repeating the actions does not restore it
-		envtest.NoError(t, second.Add(x))
+		must.Do(t, second.Add(x))
 	}
 	if bonus, err := second.Load(first.Save(true)); err != nil || !bonus {
 		t.Fatal(bonus, err)

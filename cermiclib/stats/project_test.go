@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -56,7 +56,7 @@ func TestProjectionsKeepClustersApart(t *testing.T) {
 	if share[0] < share[1] || share[0]+share[1] < 0.8 || share[0]+share[1] > 1 { // between clusters 2·48 of about 106
 		t.Errorf("PCA: shares %v, want most of the variance in falling order", share)
 	}
-	layout := envtest.Must(TSNE(rows, 15, 7))
+	layout := must.Value(TSNE(rows, 15, 7))
 	if part := pure(layout, label); part != 1 {
 		t.Errorf("t-SNE: %g of the points are among their own", part)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 func TestSandwichBandCrossesItsLowerBoundAtTheRoot(t *testing.T) {
@@ -23,7 +23,7 @@ func TestSandwichBandCrossesItsLowerBoundAtTheRoot(t *testing.T) {
 func TestViolationScanSwitchesOnAtTheRoot(t *testing.T) {
 	l := DefaultLSVI()
 	l.Episodes = 100
-	v := envtest.Must(ViolationScan(envtest.Must(Chain(6, 8, 1)), l, []float64{1, 2.51, 2.52, 5}))
+	v := must.Value(ViolationScan(must.Value(Chain(6, 8, 1)), l, []float64{1, 2.51, 2.52, 5}))
 	for i, scale := range v.Scale {
 		near(t, "smallest ratio", v.MinRatio[i], Ratio(scale), 1e-12)
 		want := 0.
@@ -50,7 +50,7 @@ func TestCurvesHoldOneEntryPerAbscissa(t *testing.T) {
 	near(t, "its coverage at β", distuv.UnitNormal.CDF(m.Beta[1]), 0.9994, 1e-4) // published as 0.9993 to 0.9995
 	proto := DefaultPair(0)
 	proto.Steps, proto.Eval = 50, 512
-	c := envtest.Must(InformationCurve(proto, []float64{0.5, 4}))
+	c := must.Value(InformationCurve(proto, []float64{0.5, 4}))
 	if low, loss := c.Estimates[SoundLower], c.Estimates[MainLower]; len(low) != 2 || low[0] >= low[1] || loss[0] <= loss[1] {
 		t.Errorf("%+v, want Lr rising and Lm falling with the information", c)
 	}
@@ -59,7 +59,7 @@ func TestCurvesHoldOneEntryPerAbscissa(t *testing.T) {
 func TestTheorem1TableListsTheReferenceCases(t *testing.T) {
 	l := DefaultLSVI()
 	l.Episodes = 50
-	table := envtest.Must(Theorem1Table(envtest.Must(Cases(1)), l))
+	table := must.Value(Theorem1Table(must.Value(Cases(1)), l))
 	if len(table.Rows) != 6 || table.Rows[2][5] != "0.8466" || !strings.Contains(table.Title, "seed 0") {
 		t.Fatalf("%+v, want six cases, the ratio at x = 5 and the seed", table)
 	}
@@ -77,7 +77,7 @@ func TestTheorem1TableListsTheReferenceCases(t *testing.T) {
 func TestInformationTableMarksViolatedBounds(t *testing.T) {
 	p := DefaultPair(0)
 	p.Steps, p.Eval = 0, 64 // an untrained critic scores ½ everywhere: Lm = log 17 = 2.833, which exceeds I = 0
-	if row := envtest.Must(InformationTable([]Pair{p})).Rows[0]; row[4] != "2.833*" || row[6] != "0.000" {
+	if row := must.Value(InformationTable([]Pair{p})).Rows[0]; row[4] != "2.833*" || row[6] != "0.000" {
 		t.Errorf("row is %v, want Lm = log 17 marked and Lr = 0 not", row)
 	}
 }

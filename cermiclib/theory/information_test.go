@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/diff/fd"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -29,7 +29,7 @@ func TestEstimatorsReproduceThePublishedRows(t *testing.T) {
 		if testing.Short() {
 			p.Steps = 600
 		}
-		b := envtest.Must(p.estimate())
+		b := must.Value(p.estimate())
 		for i, want := range published[information] {
 			near(t, []string{"Lm", "La", "Lr", "Um", "Ua", "Uc"}[i], b[i], want, 0.05)
 		}
@@ -47,7 +47,7 @@ func TestEstimatorsReproduceThePublishedRows(t *testing.T) {
 func TestAppendixLowerBoundFailsForAnUnboundedCritic(t *testing.T) {
 	p := DefaultPair(2)
 	p.Squash, p.Steps = Unbounded, 500
-	b := envtest.Must(p.estimate())
+	b := must.Value(p.estimate())
 	near(t, "La", b[AppendixLower], 2.521, 0.1)
 	if v := b.violated(2); !v[1] || v[2] || v[5] {
 		t.Errorf("violated bounds %v of %+v, want La but neither Lr nor Uc", v, b)
@@ -58,7 +58,7 @@ func TestAppendixLowerBoundFailsForAnUnboundedCritic(t *testing.T) {
 func TestNoiseNegativesMeasureDenoisingInsteadOfInformation(t *testing.T) {
 	p := DefaultPair(0)
 	p.Noise, p.Steps = 1, 300
-	b := envtest.Must(p.estimate())
+	b := must.Value(p.estimate())
 	near(t, "Lr at independence", b[SoundLower], 0.253, 0.05)
 	if !b.violated(0)[2] {
 		t.Error("Lr counts as a valid bound, want it violated")
@@ -123,9 +123,9 @@ func normals(r *rng.Rand, n int) []float64 {
 func TestTrainingDependsOnItsSeedAlone(t *testing.T) {
 	p := DefaultPair(1)
 	p.Steps = 5
-	a, b := envtest.Must(p.train()), envtest.Must(p.train())
+	a, b := must.Value(p.train()), must.Value(p.train())
 	p.Seed = 1
-	c := envtest.Must(p.train())
+	c := must.Value(p.train())
 	if !slices.Equal(a.weight, b.weight) || slices.Equal(a.weight, c.weight) {
 		t.Error("want equal critics for equal seeds and another for another seed")
 	}

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -50,7 +50,7 @@ func TestShermanMorrisonTracksTheInverse(t *testing.T) {
 		gram.SymRankOne(gram, 1, mat.NewVecDense(m.Dims, m.Feature[pair*m.Dims:][:m.Dims]))
 	}
 	var direct, difference mat.Dense
-	envtest.NoError(t, direct.Inverse(gram))
+	must.Do(t, direct.Inverse(gram))
 	difference.Sub(&direct, g.inverse)
 	near(t, "largest difference", mat.Norm(&difference, math.Inf(1)), 0, 1e-11)
 }
@@ -75,7 +75,7 @@ func TestReferenceTableIsReproduced(t *testing.T) {
 	} {
 		l := DefaultLSVI()
 		l.Lambda = c.lambda
-		trace := envtest.Must(l.run(envtest.Must(Chain(6, 8, c.norm))))
+		trace := must.Value(l.run(must.Value(Chain(6, 8, c.norm))))
 		low, high := trace.ratios(l)
 		near(t, "largest x", slices.Max(trace.x), c.maxX, 1e-12)
 		near(t, "smallest ratio", low, c.ratio, 5e-5) // printed with four decimals
@@ -97,7 +97,7 @@ func TestViolationsAreExactlyTheFirstVisitsWhenLambdaIsTooSmall(t *testing.T) {
 	for _, c := range []struct{ lambda, norm float64 }{{0.39, 1}, {0.2, 1}, {0.1, 1}, {1, 2}} {
 		l := DefaultLSVI()
 		l.Lambda = c.lambda
-		trace := envtest.Must(l.run(envtest.Must(Chain(6, 8, c.norm))))
+		trace := must.Value(l.run(must.Value(Chain(6, 8, c.norm))))
 		for i, x := range trace.x {
 			if Violates(x) != trace.first[i] {
 				t.Fatalf("λ = %g, ‖η‖ = %g, visit %d: x = %g violates: %v, first visit: %v",
@@ -111,7 +111,7 @@ func TestViolationsAreExactlyTheFirstVisitsWhenLambdaIsTooSmall(t *testing.T) {
 func TestViolationsOnTheSimplexAreAmongTheFirstVisits(t *testing.T) {
 	l := DefaultLSVI()
 	l.Lambda = 0.05
-	trace := envtest.Must(l.run(simplex(6, 2, 5, 8, 1)))
+	trace := must.Value(l.run(simplex(6, 2, 5, 8, 1)))
 	for i, x := range trace.x {
 		if Violates(x) && !trace.first[i] {
 			t.Fatalf("visit %d is not the first, yet x = %g violates", i, x)
@@ -123,11 +123,11 @@ func TestViolationsOnTheSimplexAreAmongTheFirstVisits(t *testing.T) {
 }
 
 func TestSandwichHoldsWheneverLambdaIsSafe(t *testing.T) {
-	for _, m := range []*MDP{envtest.Must(Chain(6, 8, 1)), envtest.Must(Chain(6, 8, 2)), simplex(6, 2, 5, 8, 2)} {
+	for _, m := range []*MDP{must.Value(Chain(6, 8, 1)), must.Value(Chain(6, 8, 2)), simplex(6, 2, 5, 8, 2)} {
 		for _, bonus := range []bonus{UCB, Information} {
 			l := DefaultLSVI()
 			l.Episodes, l.Bonus, l.Lambda = 300, bonus, safeLambda(m.maxNorm())
-			if n := envtest.Must(l.run(m)).violations(); n != 0 {
+			if n := must.Value(l.run(m)).violations(); n != 0 {
 				t.Errorf("%d states, bonus %s: %d violations, want none", m.States, bonus, n)
 			}
 		}
@@ -138,8 +138,8 @@ func TestSandwichHoldsWheneverLambdaIsSafe(t *testing.T) {
 // bounds are the least and the largest of 20 seeds, widened by a tenth (by 1 % for ζ = 0.5, where nothing is found),
 // and contain the published values.
 func TestRegretFallsWithOptimismAsInTheReference(t *testing.T) {
-	m := envtest.Must(Chain(5, 6, 1))
-	curves := envtest.Must(LearningCurves(m, DefaultLSVI(), []float64{1e-4, 0.5, 1, 2}, []uint64{0, 1, 2}))
+	m := must.Value(Chain(5, 6, 1))
+	curves := must.Value(LearningCurves(m, DefaultLSVI(), []float64{1e-4, 0.5, 1, 2}, []uint64{0, 1, 2}))
 	want := map[float64]struct{ low, high, last float64 }{
 		1e-4: {2273, 2273.2, 1.516}, 0.5: {1404, 1440, 0.915}, 1: {470, 795, 0.001}, 2: {252, 334, 0.037},
 	}
@@ -161,7 +161,7 @@ func TestRegretFallsWithOptimismAsInTheReference(t *testing.T) {
 func TestRegretIsNeverNegativeAndBonusesDecay(t *testing.T) {
 	l := DefaultLSVI()
 	for _, l.Bonus = range []bonus{UCB, Information} {
-		trace := envtest.Must(l.run(simplex(6, 2, 5, 8, 4)))
+		trace := must.Value(l.run(simplex(6, 2, 5, 8, 4)))
 		if least := slices.Min(trace.regret); least < -1e-12 { // rounding of two backward inductions
 			t.Errorf("%s: regret %g, but no policy is better than V*", l.Bonus, least)
 		}
@@ -172,11 +172,11 @@ func TestRegretIsNeverNegativeAndBonusesDecay(t *testing.T) {
 }
 
 func TestRunDependsOnItsSeedAlone(t *testing.T) {
-	m, l := envtest.Must(Chain(6, 8, 1)), DefaultLSVI()
+	m, l := must.Value(Chain(6, 8, 1)), DefaultLSVI()
 	l.Episodes = 50
-	a, b := envtest.Must(l.run(m)), envtest.Must(l.run(m))
+	a, b := must.Value(l.run(m)), must.Value(l.run(m))
 	l.Seed = 1
-	c := envtest.Must(l.run(m))
+	c := must.Value(l.run(m))
 	if !slices.Equal(a.x, b.x) || slices.Equal(a.x, c.x) {
 		t.Error("want equal visits for equal seeds and others for another seed")
 	}
@@ -189,7 +189,7 @@ func TestImpossibleSettingsAreRefused(t *testing.T) {
 	} {
 		l := DefaultLSVI()
 		change(&l)
-		if _, err := l.run(envtest.Must(Chain(2, 2, 1))); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := l.run(must.Value(Chain(2, 2, 1))); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("error is %v, want one about %s", err, name)
 		}
 	}

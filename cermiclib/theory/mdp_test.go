@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
@@ -21,20 +21,20 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 // With one step to go only the rewards count: 0.01 on the left, 1 on the right. With two, going right from the left end
 // gives 0.9·1 + 0.1·0.01.
 func TestOptimalValueOfShortestChainIsTheHandComputedOne(t *testing.T) {
-	near(t, "V* over one step", envtest.Must(Chain(2, 1, 1)).optimal(), 0.01, 0)
-	near(t, "V* over two steps", envtest.Must(Chain(2, 2, 1)).optimal(), 0.901, 1e-15)
-	near(t, "V* of the reference chain", envtest.Must(Chain(5, 6, 1)).optimal(), 1.575, 5e-4) // published with three decimals
+	near(t, "V* over one step", must.Value(Chain(2, 1, 1)).optimal(), 0.01, 0)
+	near(t, "V* over two steps", must.Value(Chain(2, 2, 1)).optimal(), 0.901, 1e-15)
+	near(t, "V* of the reference chain", must.Value(Chain(5, 6, 1)).optimal(), 1.575, 5e-4) // published with three decimals
 }
 
 func TestValueOfAlwaysLeftIsTheCentPerStep(t *testing.T) {
-	m := envtest.Must(Chain(5, 6, 1))
+	m := must.Value(Chain(5, 6, 1))
 	near(t, "value", m.value(make([]int, 6*5)), 0.06, 1e-15)
 }
 
 // In a linear MDP the rows of P and r lie in the span of the features, so regressing on them leaves nothing. The
 // simplex MDP has 12 pairs and 5 dimensions, so that this is not true of any matrix.
 func TestTransitionsAndRewardsAreLinearInTheFeatures(t *testing.T) {
-	for _, m := range []*MDP{envtest.Must(Chain(6, 8, 2)), simplex(6, 2, 5, 8, 3)} {
+	for _, m := range []*MDP{must.Value(Chain(6, 8, 2)), simplex(6, 2, 5, 8, 3)} {
 		pairs := m.States * m.Actions
 		eta := mat.NewDense(pairs, m.Dims, m.Feature)
 		targets := mat.NewDense(pairs, m.States+1, nil)
@@ -47,7 +47,7 @@ func TestTransitionsAndRewardsAreLinearInTheFeatures(t *testing.T) {
 			near(t, "sum of P(·|s,a)", sum, 1, 1e-14)
 		}
 		var solution, residual mat.Dense
-		envtest.NoError(t, solution.Solve(eta, targets))
+		must.Do(t, solution.Solve(eta, targets))
 		residual.Mul(eta, &solution)
 		residual.Sub(&residual, targets)
 		near(t, "largest residual", mat.Norm(&residual, math.Inf(1)), 0, 1e-12)

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // The closed form against the general divergence between Gaussians, with Λ updated by hand: d = 3, c = 2 independent
@@ -44,7 +44,7 @@ func inverse(t *testing.T, a *mat.SymDense) *mat.SymDense {
 		t.Fatal("matrix is not positive definite")
 	}
 	var b mat.SymDense
-	envtest.NoError(t, c.InverseTo(&b))
+	must.Do(t, c.InverseTo(&b))
 	return &b
 }
 

@@ -48,13 +48,8 @@ func Check(v any) error {
 const maxEntries = 64
 
 func check(path string, v reflect.Value) error {
-	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return nil
-		}
-		v = v.Elem()
-	}
-	if v.Kind() != reflect.Struct {
+	v, ok := unwrap(v)
+	if !ok || v.Kind() != reflect.Struct {
 		return nil
 	}
 	known, err := fields(v.Type())

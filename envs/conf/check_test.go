@@ -86,11 +86,11 @@ func TestKeysTellWhatTagsSay(t *testing.T) {
 		kinds[k.Key], sentences[k.Key] = k.Type, k.Sentence()
 	}
 	for key, want := range map[string][2]string{
-		"width":  {"a whole number from 1 to 4096", "width of the layer; 64; 1 to 4096"},
-		"rays":   {"a whole number from 2 to 9", "2 to 9"},
-		"hidden": {"a list, each entry a whole number from 1 to 8", "each 1 to 8"},
-		"keep":   {"a number, at least 0 and below 1", "at least 0 and below 1"},
-		"scale":  {"a number, above 0", "scale of the bonus; above 0"},
+		"width":  {"a whole number", "width of the layer; 64; 1 to 4096"},
+		"rays":   {"a whole number, 0 or more", "2 to 9"},
+		"hidden": {"a list, each entry a whole number", "each 1 to 8"},
+		"keep":   {"a finite number", "at least 0 and below 1"},
+		"scale":  {"a finite number", "scale of the bonus; above 0"},
 		"free":   {"a finite number", "a finite number"},
 		"mode":   {`one of fast, "" (empty), slow`, `one of fast, "" (empty), slow`},
 		"seed":   {"a whole number, 0 or more", "a whole number, 0 or more"},

@@ -105,14 +105,15 @@ func kindOf(v reflect.Value) (kind string, ok bool) {
 	return k.Kind(), true
 }
 
-// detach returns an addressable copy of the struct that v or the interface v holds.
-func detach(v reflect.Value) reflect.Value {
-	for v.Kind() == reflect.Interface {
+// unwrap returns what interfaces and pointers hold; ok is false for nil.
+func unwrap(v reflect.Value) (_ reflect.Value, ok bool) {
+	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return v, false
+		}
 		v = v.Elem()
 	}
-	body := reflect.New(v.Type()).Elem()
-	body.Set(v)
-	return body
+	return v, true
 }
 
 // clone returns a copy of v that shares no slice with it, so that editing a config never edits a registered default.

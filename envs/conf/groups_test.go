@@ -3,22 +3,19 @@
 package conf_test
 
 import (
-	"strings"
 	"testing"
 
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 )
 
 func TestErrorsNameAGroupAsUsersKnowIt(t *testing.T) {
 	_, err := conf.New[envs.Config]("vmas/balence")
-	if err == nil || !strings.HasPrefix(err.Error(), `unknown task "vmas/balence"`) {
-		t.Errorf("got %v", err)
-	}
+	must.Refuse(t, err, `unknown task "vmas/balence"`)
 	type grid interface{ conf.Kinder }
-	if _, err := conf.New[grid]("x"); err == nil || !strings.HasPrefix(err.Error(), `unknown grid "x"`) {
-		t.Errorf("got %v", err)
-	}
+	_, err = conf.New[grid]("x")
+	must.Refuse(t, err, `unknown grid "x"`)
 	if names := conf.Kinds[grid](); len(names) != 0 {
 		t.Errorf("an empty group has %v", names)
 	}

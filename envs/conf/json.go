@@ -282,7 +282,9 @@ func (d *decoder) config(path string, members map[string]any, dst reflect.Value)
 		}
 		current = reflect.ValueOf(proto)
 	}
-	body := detach(current)
+	held, _ := unwrap(current)
+	body := reflect.New(held.Type()).Elem() // addressable
+	body.Set(held)
 	if err := d.members(path, members, body); err != nil {
 		return err
 	}

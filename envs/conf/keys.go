@@ -69,11 +69,9 @@ func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 		}
 		all = append(all, KeyDoc{Key: path, Type: typeName(v.Type()), Value: kind, Kinds: kinds(v.Type())})
 	}
-	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return all
-		}
-		v = v.Elem()
+	v, ok := unwrap(v)
+	if !ok {
+		return all
 	}
 	if v.Kind() != reflect.Struct {
 		value := fmt.Sprint(v)
@@ -94,14 +92,8 @@ func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 		}
 		k := &all[from]
 		k.About, k.Bounds = f.help, f.bounds
-		switch {
-		case f.choices != nil:
+		if f.choices != nil {
 			k.Type = oneOf(f.choices)
-		case f.bounds != nil:
-			k.Type = strings.NewReplacer(", 0 or more", "", "finite ", "").Replace(k.Type) + " from " + f.bounds.String()
-			if f.bounds.MinOpen || f.bounds.MaxOpen || math.IsInf(f.bounds.Max, 0) {
-				k.Type = strings.Replace(k.Type, " from ", ", ", 1)
-			}
 		}
 	}
 	return all
@@ -143,12 +135,8 @@ func flatten(path string, src any, out map[string]string) {
 
 // Get returns the value of v at a dotted key, in the form that Set reads; ok is false if v has no such key.
 func Get(v any, key string) (value string, ok bool) {
-	for _, k := range Keys(v) {
-		if k.Key == key {
-			return k.Value, true
-		}
-	}
-	return "", false
+	value, ok = ByKey(v)[key]
+	return value, ok
 }
 
 // Set changes the value of *dst at a dotted key. The type of the setting decides how text is read: text needs no

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 // rayed is balance with settings that were added later and whose defaults are not zero.
@@ -25,10 +27,7 @@ func init() {
 // A setting tagged omitdefault is left out while it has its default's value, zero is a value like any other, and what
 // is left out is read as the default.
 func TestDefaultsOfSettingsAddedLaterAreLeftOut(t *testing.T) {
-	usual, err := New[TaskConfig]("test/rayed")
-	if err != nil {
-		t.Fatal(err)
-	}
+	usual := must.Get(New[TaskConfig]("test/rayed"))(t)
 	for _, c := range []struct {
 		cfg  TaskConfig
 		want string
@@ -51,9 +50,7 @@ func TestDefaultsOfSettingsAddedLaterAreLeftOut(t *testing.T) {
 
 func TestScalarsStandForListsOfOne(t *testing.T) {
 	var cfg TaskConfig
-	if err := Unmarshal([]byte(`{"kind":"test/rayed","cov":[0.25],"fog":1}`), &cfg); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Unmarshal([]byte(`{"kind":"test/rayed","cov":[0.25],"fog":1}`), &cfg))
 	if data, _ := Marshal(cfg); !strings.Contains(string(data), `"cov":0.25,"fog":1,`) {
 		t.Errorf("written as %s, want without brackets", data)
 	}
@@ -67,7 +64,5 @@ func TestScalarsStandForListsOfOne(t *testing.T) {
 			t.Errorf("listed as %+v", doc)
 		}
 	}
-	if err := Unmarshal([]byte(`{"cov":"much"}`), &cfg); err == nil || !strings.Contains(err.Error(), `cov is ["much"], want a list, each entry a finite number`) {
-		t.Errorf("text for numbers: %v", err)
-	}
+	must.Refuse(t, Unmarshal([]byte(`{"cov":"much"}`), &cfg), `cov is ["much"], want a list, each entry a finite number`)
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 // random returns a config drawn from r, with finite floats of every magnitude.
@@ -36,10 +38,7 @@ func random(r *rand.Rand) experiment {
 func TestEveryConfigReadsBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
-		data, err := Marshal(random(r))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(Marshal(random(r)))(t)
 		// Reading starts from another random config: a complete file must leave nothing of it.
 		back := random(r)
 		if err := Unmarshal(data, &back); err != nil {

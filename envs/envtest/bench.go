@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -16,7 +17,7 @@ import (
 // it is called after each step.
 func Bench(b *testing.B, also func(*envs.Spec, *envs.Step)) {
 	for _, name := range envs.Names() {
-		cfg := Must(envs.Default(name))
+		cfg := must.Value(envs.Default(name))
 		for _, numEnvs := range []int{60, 1024} {
 			for _, workers := range []int{1, 2} {
 				b.Run(fmt.Sprintf("%s/copies=%d/workers=%d", path.Base(name), numEnvs, workers), func(b *testing.B) {
@@ -28,7 +29,7 @@ func Bench(b *testing.B, also func(*envs.Spec, *envs.Step)) {
 }
 
 func bench(b *testing.B, cfg envs.Config, workers int, also func(*envs.Spec, *envs.Step)) {
-	env := Must(cfg.Build(1, workers))
+	env := must.Value(cfg.Build(1, workers))
 	p := &player{env: env, spec: env.Spec()}
 	p.out, p.act = envs.NewStep(p.spec), envs.NewActions(p.spec)
 	drawn, r, done := make([]envs.Actions, 8), rng.New(1, "bench"), make([]uint8, p.spec.NumEnvs)

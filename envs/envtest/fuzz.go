@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 )
 
 // fuzzSteps is the number of steps of a fuzzed environment.
@@ -23,8 +24,8 @@ func FuzzLoad(f *testing.F) {
 		f.Add(uint8(task), uint32(7), []byte(nil))
 	}
 	f.Fuzz(func(t *testing.T, task uint8, at uint32, bytes []byte) {
-		cfg := Must(envs.Default(envs.Names()[int(task)%len(envs.Names())]))
-		env := Must(cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense}).Build(1, 1))
+		cfg := must.Value(envs.Default(envs.Names()[int(task)%len(envs.Names())]))
+		env := must.Value(cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense}).Build(1, 1))
 		p := playSome(t, env)
 		state := env.Save(nil)
 		if len(bytes) == 0 {

@@ -9,6 +9,7 @@ import (
 	"cermic/envs"
 	"cermic/envs/conf"
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // variants visits all tasks with every distraction.
@@ -23,7 +24,7 @@ func variants(t testing.TB, visit func(name string, cfg envs.Config)) {
 			if holder.Task, err = envs.Default(name); err != nil {
 				t.Fatal(err)
 			}
-			envtest.NoError(t, conf.Set(&holder, "task.tv", string(tv)))
+			must.Do(t, conf.Set(&holder, "task.tv", string(tv)))
 			visit(strings.TrimPrefix(name, "explore/")+"/"+string(tv), holder.Task)
 		}
 	}
@@ -40,7 +41,7 @@ func TestScriptReachesTheOptimum(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			shared := cfg.Shared()
 			shared.NumEnvs = 50
-			env := envtest.Must(cfg.WithShared(shared).Build(3, 1))
+			env := must.Value(cfg.WithShared(shared).Build(3, 1))
 			scriptReachesTheOptimum(t, env)
 		})
 	})

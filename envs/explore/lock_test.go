@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -23,7 +23,7 @@ func play(t *testing.T, cfg envs.Config) *played {
 	t.Helper()
 	shared := cfg.Shared()
 	shared.NumEnvs = 1
-	made := envtest.Must(cfg.WithShared(shared).Build(1, 1))
+	made := must.Value(cfg.WithShared(shared).Build(1, 1))
 	p := &played{t: t, env: made.(*env), out: envs.NewStep(made.Spec()), act: envs.NewActions(made.Spec())}
 	p.env.Reset(nil, p.out)
 	return p
@@ -134,7 +134,7 @@ func TestLockFalseLeadPaysOnceAndJams(t *testing.T) {
 func TestRandomPlayNeverOpensTheLock(t *testing.T) {
 	cfg := DefaultLock()
 	cfg.NumEnvs = 1000
-	made := envtest.Must(cfg.Build(1, 0))
+	made := must.Value(cfg.Build(1, 0))
 	out, act, r, done := envs.NewStep(made.Spec()), envs.NewActions(made.Spec()), rng.New(1, "random"),
 		make([]uint8, cfg.NumEnvs)
 	made.Reset(nil, out)

@@ -9,7 +9,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/conf"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -76,7 +76,7 @@ func FuzzSettings(f *testing.F) {
 			{"rooms", some("rooms", 0, 6), some("size", 0, 6), steps},
 			{"climbing", steps}, {"penalty", some("k", -200, 2), steps}, {"nonmonotonic", steps}, {"two_step", steps},
 		}[r.IntN(8)]
-		cfg := envtest.Must(changed(task[0], append(task[1:], "tv="+string([]TV{Off, Screen, Peer}[r.IntN(3)]), "copies=3")...))
+		cfg := must.Value(changed(task[0], append(task[1:], "tv="+string([]TV{Off, Screen, Peer}[r.IntN(3)]), "copies=3")...))
 		env, err := cfg.Build(seed, 1)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), cfg.Kind()) {

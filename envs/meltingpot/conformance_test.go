@@ -8,6 +8,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 func TestTasksKeepTheContract(t *testing.T) {
@@ -30,7 +31,7 @@ func allTasks(t testing.TB) []envs.Config {
 	t.Helper()
 	var all []envs.Config
 	for _, name := range envs.Names() {
-		all = append(all, envtest.Must(envs.Default(name)))
+		all = append(all, must.Value(envs.Default(name)))
 	}
 	if len(all) != 4 {
 		t.Fatalf("%d tasks are registered, want 4", len(all))
@@ -41,7 +42,7 @@ func allTasks(t testing.TB) []envs.Config {
 // build makes parallel environments of a task and resets them.
 func build(t testing.TB, cfg envs.Config, numEnvs, workers int) (*env, *envs.Step, *envs.Actions) {
 	t.Helper()
-	e := envtest.Must(cfg.WithShared(envs.Common{NumEnvs: numEnvs, Reward: envs.Dense}).Build(11, workers)).(*env)
+	e := must.Value(cfg.WithShared(envs.Common{NumEnvs: numEnvs, Reward: envs.Dense}).Build(11, workers)).(*env)
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 	e.Reset(nil, out)
 	return e, out, act

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // header is the first line of a recording; testdata/golden/README.md describes every field.
@@ -76,7 +77,7 @@ func (t *tuple) UnmarshalJSON(raw []byte) error {
 }
 
 func (t tuple) int(k int) int {
-	return envtest.Must(strconv.Atoi(t[k]))
+	return must.Value(strconv.Atoi(t[k]))
 }
 
 // readStream calls visit for each step of a recording until it returns false.
@@ -105,7 +106,7 @@ func readStream(t *testing.T, file string, begin func(*header), visit func(*mome
 // rgbOf decodes a picture into [height,width,3].
 func rgbOf(t *testing.T, file []byte) []uint8 {
 	t.Helper()
-	m := envtest.Must(png.Decode(bytes.NewReader(file)))
+	m := must.Value(png.Decode(bytes.NewReader(file)))
 	b := m.Bounds()
 	all := image.NewRGBA(b)
 	draw.Draw(all, b, m, b.Min, draw.Src)

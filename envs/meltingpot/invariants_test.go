@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -66,7 +66,7 @@ func TestGamesSavedInTheMiddleOfAnythingGoOnAlike(t *testing.T) {
 		b, outB, actB := build(t, cfg, 9, 2)
 		for at := range 300 {
 			if at%37 == 0 {
-				envtest.NoError(t, b.Load(a.Save(nil)))
+				must.Do(t, b.Load(a.Save(nil)))
 			}
 			lively(a, actA, at)
 			lively(b, actB, at)

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // The embedded sprites equal the recorded ones.
 func TestSpritesAreTheRecordedOnes(t *testing.T) {
-	raw := envtest.Must(os.ReadFile(envtest.Statistics(t, "meltingpot", "sprites.json.gz")[0]))
-	want := envtest.Must(readSprites(raw))
+	raw := must.Value(os.ReadFile(envtest.Statistics(t, "meltingpot", "sprites.json.gz")[0]))
+	want := must.Value(readSprites(raw))
 	for name, recorded := range want.Substrates {
 		if !reflect.DeepEqual(sprites().Substrates[name], recorded) {
 			t.Errorf("the sprites of %s differ from the recorded ones", name)

@@ -9,6 +9,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -109,7 +110,7 @@ func TestDrawsAreAsFrequentAsInTheOriginal(t *testing.T) {
 		var want recordedRates
 		envtest.ReadRecording(t, file, &want)
 		t.Run(want.Substrate, func(t *testing.T) {
-			cfg := envtest.Must(envs.Default("meltingpot/" + want.Substrate))
+			cfg := must.Value(envs.Default("meltingpot/" + want.Substrate))
 			c := &census{}
 			c.play(t, cfg, 30, 400)
 			r := &want.Rates
@@ -160,7 +161,7 @@ func compareRiver(t *testing.T, want *recordedRates, x *cleanUp) {
 		t.Error("no draw of an apple is recorded")
 	}
 	for key, bucket := range r.Apples { // of dirty fractions from the key to 0.05 above it
-		low := envtest.Must(strconv.ParseFloat(key, 64))
+		low := must.Value(strconv.ParseFloat(key, 64))
 		// The expected number is a sum of probabilities for unrecorded dirty fractions, rounded to two places.
 		least, most := bucket.Draws*max(growth(low+0.05), 0), bucket.Draws*max(growth(low), 0)
 		if bucket.Expected < least-0.01 || bucket.Expected > most+0.01 {

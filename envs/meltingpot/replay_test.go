@@ -12,6 +12,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // Repeats every step of every recording from the recorded state before it, with the recorded random outcomes. The
@@ -81,8 +82,8 @@ type follower struct {
 
 func newFollower(t *testing.T, h *header) *follower {
 	t.Helper()
-	cfg := envtest.Must(envs.Default("meltingpot/" + h.Substrate))
-	e := envtest.Must(cfg.WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1)).(*env)
+	cfg := must.Value(envs.Default("meltingpot/" + h.Substrate))
+	e := must.Value(cfg.WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1)).(*env)
 	f := &follower{
 		t: t, e: e, g: e.games[0], b: e.games[0].base(), out: envs.NewStep(e.Spec()),
 		sites: map[int]int{}, marker: map[int]int{}, player: map[int]int{}, water: map[int]int32{},
@@ -156,7 +157,7 @@ func (f *follower) drawBeamsAs(order []string) {
 // declare maps a recorded object to ours.
 func (f *follower) declare(raw json.RawMessage) {
 	var fields []any
-	envtest.NoError(f.t, json.Unmarshal(raw, &fields))
+	must.Do(f.t, json.Unmarshal(raw, &fields))
 	k, name := int(fields[0].(float64)), fields[1].(string)
 	cell := f.b.cell(int(fields[2].(float64)), int(fields[3].(float64)))
 	switch {
@@ -337,12 +338,12 @@ func (f *follower) home(i int, free []int32) (int32, facing) {
 func readEvent(t *testing.T, raw json.RawMessage) event {
 	t.Helper()
 	var name string
-	envtest.NoError(t, json.Unmarshal(raw, &[]any{&name}))
+	must.Do(t, json.Unmarshal(raw, &[]any{&name}))
 	if name == "AvatarStarted" {
 		return event{kind: 255}
 	}
 	var v map[string]any
-	envtest.NoError(t, json.Unmarshal(raw, &[]any{&name, &v}))
+	must.Do(t, json.Unmarshal(raw, &[]any{&name, &v}))
 	at := func(key string) int8 { return int8(v[key].(float64)) - 1 }
 	switch name {
 	case "collected_resource":

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // playRoles returns each player's mean reward per 100 steps with these roles, over 500 steps and 6 environments.
@@ -17,7 +17,7 @@ func playRoles(t *testing.T, cfg envs.Config, roles ...Role) []float64 {
 	e, out, act := build(t, cfg, numEnvs, 1)
 	sum := make([]float64, e.spec.Agents)
 	for range steps {
-		envtest.NoError(t, e.ScriptRoles(roles, act))
+		must.Do(t, e.ScriptRoles(roles, act))
 		e.Step(act, out)
 		for row, r := range out.Dense {
 			sum[row%len(sum)] += float64(r) * 100 / numEnvs / steps

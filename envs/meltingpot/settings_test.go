@@ -9,7 +9,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/conf"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // Each row is a setting with a value that Build rejects, and a part of the error.
@@ -26,7 +26,7 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 		} {
 			var bad envs.Config
 			overlay := fmt.Sprintf(`{"kind":%q,%q:%s}`, cfg.Kind(), row.key, row.value)
-			envtest.NoError(t, conf.Unmarshal([]byte(overlay), &bad))
+			must.Do(t, conf.Unmarshal([]byte(overlay), &bad))
 			_, err := bad.Build(1, 1)
 			if err == nil || !strings.HasPrefix(err.Error(), cfg.Kind()+": ") || !strings.Contains(err.Error(), row.says) ||
 				strings.Contains(err.Error(), "\n") {

@@ -10,6 +10,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -86,7 +87,7 @@ func TestRandomPlayIsAsInTheOriginal(t *testing.T) {
 			continue // whole episodes take thousands of steps
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			cfg := envtest.Must(envs.Default("meltingpot/" + want.Substrate))
+			cfg := must.Value(envs.Default("meltingpot/" + want.Substrate))
 			ours := playRandomly(t, cfg, 120, limit)
 			compareMeans(t, "length", ours, want.Episodes, func(p *played) float64 { return p.Length })
 			compareMeans(t, "return of a player", ours, want.Episodes, func(p *played) float64 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/smac"
 	"cermic/envs/smac/sc2"
 	"cermic/envs/smac/sc2/sc2test"
@@ -20,7 +20,7 @@ func onRealGames(t *testing.T, faults ...map[int]sc2test.Fault) envs.Config {
 	t.Helper()
 	var addresses []string
 	for _, f := range faults {
-		l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
+		l := must.Value(net.Listen("tcp", "127.0.0.1:0"))
 		go (&sc2test.Server{Game: sc2test.NewYard(), Faults: f}).Serve(l) // returns when l is closed
 		t.Cleanup(func() { l.Close() })
 		addresses = append(addresses, l.Addr().String())
@@ -33,7 +33,7 @@ func onRealGames(t *testing.T, faults ...map[int]sc2test.Fault) envs.Config {
 
 // Every counted battle ends in a draw; an aborted one would have no reward.
 func TestABattleThatIsAbortedIsPlayedAnew(t *testing.T) {
-	p := envtest.Must(Rollout(onRealGames(t, map[int]sc2test.Fault{40: sc2test.Drop}, nil), Random, 2, 1))
+	p := must.Value(Rollout(onRealGames(t, map[int]sc2test.Fault{40: sc2test.Drop}, nil), Random, 2, 1))
 	for c, paid := range p.Sparse {
 		if float32(paid) != smac.DefaultSettings().SparseDraw {
 			t.Errorf("battle %d gives %g", c, paid)
@@ -52,7 +52,7 @@ func TestABattleThatIsAbortedIsPlayedAnew(t *testing.T) {
 func TestAskingForPlayersNeedsAGameAndGivesItBack(t *testing.T) {
 	cfg := onRealGames(t, nil)
 	for range 2 {
-		envtest.Must(Policies(cfg))
+		must.Value(Policies(cfg))
 	}
 	t.Setenv(sc2.AddressVariable, "nowhere")
 	if _, err := Policies(cfg); err == nil || !strings.Contains(err.Error(), sc2.AddressVariable) {

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/vmas"
 )
 
 func TestPlayedEpisodesDependOnSeedAndNumberAlone(t *testing.T) {
-	few := envtest.Must(Rollout(vmas.DefaultNavigation(), Random, 3, 7))
+	few := must.Value(Rollout(vmas.DefaultNavigation(), Random, 3, 7))
 	many, _ := Rollout(vmas.DefaultNavigation(), Random, 20, 7)
 	other, _ := Rollout(vmas.DefaultNavigation(), Random, 3, 8)
 	for c := range few.Dense {
@@ -26,7 +26,7 @@ func TestPlayedEpisodesDependOnSeedAndNumberAlone(t *testing.T) {
 }
 
 func TestFilmShowsEveryStepOfItsEpisode(t *testing.T) {
-	cfg := envtest.Must(envs.Default("vmas/navigation"))
+	cfg := must.Value(envs.Default("vmas/navigation"))
 	film, scenes, err := Film(cfg, Script, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -70,7 +70,7 @@ func play(t *testing.T, r *race, p player, n int, change func(*Settings)) outcom
 	if change != nil {
 		change(&s)
 	}
-	e := envtest.Must(build("smac/test", envs.Common{NumEnvs: n, Reward: envs.Dense}, s, r, 5, 0)).(*env)
+	e := must.Value(build("smac/test", envs.Common{NumEnvs: n, Reward: envs.Dense}, s, r, 5, 0)).(*env)
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 	keep, chance := make([]int, n*e.n), rng.New(9, "calibration")
 	for i := range keep {

@@ -8,11 +8,12 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 func TestTasksKeepTheContract(t *testing.T) {
 	for _, name := range envs.Names() {
-		cfg := envtest.Must(envs.Default(name))
+		cfg := must.Value(envs.Default(name))
 		t.Run(strings.TrimPrefix(name, "smac/"), func(t *testing.T) { envtest.Check(t, cfg) })
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 func TestEveryDecisionIsListedAndStandsWhereTheListSays(t *testing.T) {
-	list := envtest.Must(os.ReadFile("README.md"))
+	list := must.Value(os.ReadFile("README.md"))
 	listed := map[string]string{} // file by number
 	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \|.*\| (\w+\.go) \|$`).FindAllStringSubmatch(string(list), -1) {
 		listed[row[1]] = row[2]
@@ -24,10 +24,10 @@ func TestEveryDecisionIsListedAndStandsWhereTheListSays(t *testing.T) {
 			t.Errorf("the list does not name %s as the alternative to decision %s", a.Name, a.Decision)
 		}
 	}
-	files := envtest.Must(filepath.Glob("*.go"))
+	files := must.Value(filepath.Glob("*.go"))
 	found := map[string]string{} // files by number
 	for _, file := range files {
-		source := envtest.Must(os.ReadFile(file))
+		source := must.Value(os.ReadFile(file))
 		for _, tag := range regexp.MustCompile(`// DECISION (\d+):`).FindAllStringSubmatch(string(source), -1) {
 			found[tag[1]] += file + " "
 		}

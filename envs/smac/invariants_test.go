@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -24,7 +24,7 @@ func FuzzBattle(f *testing.F) {
 		if seed&1 == 1 {
 			r = &zergRace
 		}
-		e := envtest.Must(build("smac/fuzz", envs.Common{NumEnvs: 1, Reward: envs.Dense}, s, r, seed, 1)).(*env)
+		e := must.Value(build("smac/fuzz", envs.Common{NumEnvs: 1, Reward: envs.Dense}, s, r, seed, 1)).(*env)
 		out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 		e.Reset(nil, out)
 		for step := range 40 {
@@ -58,7 +58,7 @@ func TestABattleBeginsWithAllUnitsAlsoWithThoseThatDieAtOnce(t *testing.T) {
 	b, l := newBattle(k), newLineup(k)
 	copy(l.Types, []Type{Zergling, Hydralisk, Baneling, Hydralisk})
 	copy(l.At, [][2]float32{{10, 10}, {2, 2}, {10.9, 10}, {30, 30}})
-	seen := envtest.Must(newSimulator(k, rng.New(1, "first loop")).Deploy(l, nil))
+	seen := must.Value(newSimulator(k, rng.New(1, "first loop")).Deploy(l, nil))
 	b.begin(seen)
 	agents, enemies := b.alive()
 	if b.tags[0]*b.tags[1]*b.tags[2]*b.tags[3] != 2*3*4 || agents != 1 || enemies != 1 || b.units[2].Health != 0 {
@@ -151,7 +151,7 @@ func TestNothingHappensAfterTheEnd(t *testing.T) {
 func TestEndingsArePaidOnceToAll(t *testing.T) {
 	s := DefaultSettings()
 	s.SparseWin, s.SparseLoss, s.SparseDraw, s.MaxSteps = 7, -3, -0.5, 25
-	e := envtest.Must(build("smac/test", envs.Common{NumEnvs: 400, Reward: envs.Sparse}, s, &zergRace, 1, 0)).(*env)
+	e := must.Value(build("smac/test", envs.Common{NumEnvs: 400, Reward: envs.Sparse}, s, &zergRace, 1, 0)).(*env)
 	if e.Spec().Solved != 7 || e.Spec().Metric != "win rate" || !e.Spec().Succeeds(7) || e.Spec().Succeeds(-3) {
 		t.Errorf("spec %+v does not define a win", e.Spec())
 	}

@@ -11,6 +11,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -91,7 +92,7 @@ func TestMaskProbabilityIsTheShareOfHiddenEnemies(t *testing.T) {
 	for _, p := range []float64{0, 0.2, 1} {
 		s := DefaultSettings()
 		s.EnemyMask = p
-		made := envtest.Must(build("smac/test", envs.Common{NumEnvs: 200, Reward: envs.Dense}, s, &zergRace, 1, 1))
+		made := must.Value(build("smac/test", envs.Common{NumEnvs: 200, Reward: envs.Dense}, s, &zergRace, 1, 1))
 		e, both := made.(*env), 0
 		first := make([]uint8, 0, 200*e.n*e.m)
 		e.Reset(nil, envs.NewStep(e.Spec()))
@@ -210,7 +211,7 @@ func TestBattlesAreThoseOfTheRecordedRuns(t *testing.T) {
 	for _, r := range []*race{&protossRace, &zergRace} {
 		s := DefaultSettings()
 		s.EnemyMask, s.ProbObsEnemy, s.RewardPositive = 0.1, 0.5, false
-		env := envtest.Must(build("smac/test", envs.Common{NumEnvs: 6, Reward: envs.Dense}, s, r, 1, 1))
+		env := must.Value(build("smac/test", envs.Common{NumEnvs: 6, Reward: envs.Dense}, s, r, 1, 1))
 		out, act, chance := envs.NewStep(env.Spec()), envs.NewActions(env.Spec()), rng.New(1, "play")
 		env.Reset(nil, out)
 		over := make([]uint8, 6)

@@ -13,7 +13,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/smac/sc2"
 	"cermic/envs/smac/sc2/sc2test"
 	"cermic/envs/smac/sc2api"
@@ -22,7 +22,7 @@ import (
 // serve starts a stand-in for the game at an address until the test ends.
 func serve(t testing.TB, s *sc2test.Server) string {
 	t.Helper()
-	l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
+	l := must.Value(net.Listen("tcp", "127.0.0.1:0"))
 	go s.Serve(l) // returns when l is closed
 	t.Cleanup(func() { l.Close() })
 	return l.Addr().String()
@@ -33,8 +33,8 @@ func installed(t testing.TB, data []byte) string {
 	t.Helper()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "Maps", "SMAC_Maps", "32x32_flat.SC2Map")
-	envtest.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-	envtest.NoError(t, os.WriteFile(file, data, 0o644))
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.Do(t, os.WriteFile(file, data, 0o644))
 	return folder
 }
 
@@ -57,7 +57,7 @@ func mapOf(t *testing.T, rows []sc2test.Row) []byte {
 		if row.Kind != "create_game" || row.Dir != "req" {
 			continue
 		}
-		envtest.NoError(t, proto.Unmarshal(row.Data, req))
+		must.Do(t, proto.Unmarshal(row.Data, req))
 		return req.GetCreateGame().GetLocalMap().GetMapData()
 	}
 	t.Fatal("the recording opens no map")

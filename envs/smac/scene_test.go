@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // A scene contains every agent for the whole battle, the living enemies, the bars of life and shield, and the
@@ -57,5 +57,5 @@ func TestScenesShowWhoIsWhereWithHowMuchLeft(t *testing.T) {
 // simulatorOf makes a single environment.
 func simulatorOf(t *testing.T, s Settings, r *race) envs.Env {
 	t.Helper()
-	return envtest.Must(build("smac/test", envs.Common{NumEnvs: 1, Reward: envs.Sparse}, s, r, 2, 1))
+	return must.Value(build("smac/test", envs.Common{NumEnvs: 1, Reward: envs.Sparse}, s, r, 2, 1))
 }

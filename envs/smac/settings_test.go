@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 func TestImpossibleSettingsAreNamed(t *testing.T) {
@@ -53,7 +53,7 @@ func TestSpecsHaveTheBenchmarksSizes(t *testing.T) {
 		cfg        envs.Config
 		obs, state int
 	}{{DefaultProtoss(), 92, 130}, {DefaultZerg(), 82, 120}} {
-		env := envtest.Must(c.cfg.Build(1, 1))
+		env := must.Value(c.cfg.Build(1, 1))
 		s := env.Spec()
 		if s.ObsLen() != c.obs || s.State != c.state || s.Act.Choices != 11 || s.Act.Targets != 5 || s.Agents != 5 ||
 			s.EvalHorizon != 200 {

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 	"cermic/envs/smac/sc2"
 	"cermic/envs/smac/sc2/sc2test"
@@ -114,7 +114,7 @@ func TestClientShowsTheSameBattleAsTheSimulatorItself(t *testing.T) {
 		for range 150 {
 			a.next()
 			b.next()
-			envtest.NoError(t, remote.Err())
+			must.Do(t, remote.Err())
 			if field := a.difference(b); field != "" {
 				t.Fatalf("%s: %s differs at step %d", r.name, field, a.steps)
 			}
@@ -192,7 +192,7 @@ func TestAFaultOfTheGameCostsOneEpisodeOnly(t *testing.T) {
 			for p.steps < 60 || p.episodes < 3 {
 				before := server.Requests()
 				p.next()
-				envtest.NoError(t, env.Err())
+				must.Do(t, env.Err())
 				if before >= 24 || server.Requests() < 24 {
 					continue
 				}
@@ -283,7 +283,7 @@ func TestALoadedRealGameBeginsNewBattles(t *testing.T) {
 		p.next()
 	}
 	state := env.Save(nil)
-	envtest.NoError(t, env.Load(state))
+	must.Do(t, env.Load(state))
 	before := p.episodes
 	p.next()
 	if p.episodes != before+1 || p.out.Sparse[0] != 0 {
@@ -313,7 +313,7 @@ func TestManyGamesAreAnnounced(t *testing.T) {
 	for _, copies := range []int{manyGames, manyGames + 1, manyGames + 1} {
 		task := DefaultZerg()
 		task.Engine, task.NumEnvs = SC2, copies
-		env := envtest.Must(task.Build(1, 1))
+		env := must.Value(task.Build(1, 1))
 		env.Reset(nil, envs.NewStep(env.Spec()))
 	}
 	if strings.Count(log.String(), "task.copies") != 1 || !strings.Contains(log.String(), "copies=9") {

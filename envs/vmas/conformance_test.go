@@ -8,18 +8,19 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 func TestTasksKeepTheContract(t *testing.T) {
 	for _, name := range envs.Names() {
-		cfg := envtest.Must(envs.Default(name))
+		cfg := must.Value(envs.Default(name))
 		t.Run(strings.TrimPrefix(name, "vmas/"), func(t *testing.T) { envtest.Check(t, cfg) })
 	}
 }
 
 func TestDiscreteTasksKeepTheContract(t *testing.T) {
 	for _, name := range envs.Names() {
-		cfg := envtest.Must(envs.Default(name))
+		cfg := must.Value(envs.Default(name))
 		for _, set := range []Discrete{Product9, Cross5} {
 			label := strings.TrimPrefix(name, "vmas/") + "/" + string(set)
 			t.Run(label, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // TestCoverageCountsSquaresOfThePackageOrOfTheAgents checks a grid of 20 × 20 squares from the upper left corner.
@@ -19,7 +19,7 @@ func TestCoverageCountsSquaresOfThePackageOrOfTheAgents(t *testing.T) {
 		{DefaultTransport(), func(*World) int { return 1 }},
 		{DefaultNavigation(), func(w *World) int { return w.Agent(0) }},
 	} {
-		e := envtest.Must(c.cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense}).Build(1, 1)).(*env)
+		e := must.Value(c.cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense}).Build(1, 1)).(*env)
 		e.Reset(nil, envs.NewStep(e.Spec()))
 		cells, half := make([]int32, 2*e.spec.Agents), e.world.spec.HalfSize
 		for _, p := range []struct {

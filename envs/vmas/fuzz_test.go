@@ -11,7 +11,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/conf"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -75,8 +75,8 @@ func FuzzForces(f *testing.F) {
 	}
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	f.Fuzz(func(t *testing.T, seed uint64, bits uint32) {
-		cfg := envtest.Must(envs.Default(envs.Names()[seed%uint64(len(envs.Names()))]))
-		built := envtest.Must(cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Sparse}).Build(seed, 1))
+		cfg := must.Value(envs.Default(envs.Names()[seed%uint64(len(envs.Names()))]))
+		built := must.Value(cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Sparse}).Build(seed, 1))
 		strange := []float32{nan, inf, -inf, 3e38, 1e-45, -7, math.Float32frombits(bits)}
 		playAnything(t, built, rng.New(seed, "play"), func(r *rng.Rand) float32 { return strange[r.IntN(len(strange))] })
 	})
@@ -131,7 +131,7 @@ func TestActionsOfWrongShapeAreNamed(t *testing.T) {
 		"choice -1 in row 7, want 0":     func(a *envs.Actions) { a.Discrete[7] = -1 },
 	} {
 		cfg := DefaultBalance().WithDiscrete(Product9).WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense})
-		built := envtest.Must(cfg.Build(1, 2))
+		built := must.Value(cfg.Build(1, 2))
 		act := envs.NewActions(built.Spec())
 		bad(act)
 		func() {

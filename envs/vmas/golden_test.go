@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // golden is one recording of the original simulator; testdata/golden/README.md describes every field.
@@ -266,7 +267,7 @@ func (j *goldenJoint) fixedRotation(c int) float32 {
 // decode unmarshals a raw field.
 func decode[V any](t *testing.T, raw json.RawMessage) (v V) {
 	t.Helper()
-	envtest.NoError(t, json.Unmarshal(raw, &v))
+	must.Do(t, json.Unmarshal(raw, &v))
 	return v
 }
 

@@ -13,6 +13,7 @@ import (
 	"cermic/envs"
 	"cermic/envs/conf"
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -32,7 +33,7 @@ func TestDefaultsKeepTheirIdentity(t *testing.T) {
 		"vmas/wheel":            "0f3b9c8fe54b9aa7",
 	}
 	for name, want := range pinned {
-		cfg := envtest.Must(envs.Default(name))
+		cfg := must.Value(envs.Default(name))
 		if id, err := conf.Hash(cfg); err != nil || id != want {
 			t.Errorf("%s has the hash %s (%v), want %s", name, id, err, want)
 		}
@@ -87,7 +88,7 @@ func named(k int, overlay string) string {
 func configOf(t *testing.T, overlay string) envs.Config {
 	t.Helper()
 	var cfg envs.Config
-	envtest.NoError(t, conf.Unmarshal([]byte(overlay), &cfg))
+	must.Do(t, conf.Unmarshal([]byte(overlay), &cfg))
 	return cfg
 }
 
@@ -103,7 +104,7 @@ func twins(t *testing.T, base, more string, steps int, show func(a, b *env, x, y
 	t.Helper()
 	first, second := map[string]any{}, map[string]any{}
 	for _, text := range []string{base, more} {
-		envtest.NoError(t, json.Unmarshal([]byte(text), &second))
+		must.Do(t, json.Unmarshal([]byte(text), &second))
 		second["copies"], second["reward"] = 16, envs.Dense
 		if len(first) == 0 {
 			maps.Copy(first, second)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -32,7 +32,7 @@ func (g greedy) Observe(w *World, c, agent int, dst []float32) {
 func TestMoreNumbersThanDeclaredAreNamed(t *testing.T) {
 	mistake := "mine/greedy: Observe wrote 8 numbers, w.Obs is 6: set it in World"
 	for writes, want := range map[int]string{6: "", 8: mistake} {
-		env := envtest.Must(New("mine/greedy", envs.DefaultCommon(), DefaultSettings(), greedy{6, writes}, 1, 1))
+		env := must.Value(New("mine/greedy", envs.DefaultCommon(), DefaultSettings(), greedy{6, writes}, 1, 1))
 		step := envs.NewStep(env.Spec())
 		env.Reset(nil, step)
 		got := ""
@@ -78,7 +78,7 @@ func TestInconsistentTeamsAreRefused(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	env := envtest.Must(New("mine/crooked", envs.DefaultCommon(), DefaultSettings(), crooked{greedy{6, 6}, func(w *WorldSpec) {
+	env := must.Value(New("mine/crooked", envs.DefaultCommon(), DefaultSettings(), crooked{greedy{6, 6}, func(w *WorldSpec) {
 		w.Groups, w.Agents[1].Team, w.Agents[0].Range = two, 1, 2
 	}}, 1, 1))
 	if high := env.Spec().Act.High[0]; high != 2 {

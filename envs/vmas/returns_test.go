@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -67,7 +67,7 @@ func TestFullForceLiftsAsFarAsInTheOriginal(t *testing.T) {
 	for agents, rise := range map[int]float32{2: 0.259, 4: 0.579, 6: 0.820, 8: 1.007} {
 		cfg := DefaultBalance()
 		cfg.Agents, cfg.RandomPackagePosOnLine, cfg.NumEnvs = agents, false, 1
-		e := envtest.Must(cfg.Build(1, 1)).(*env)
+		e := must.Value(cfg.Build(1, 1)).(*env)
 		out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 		e.Reset(nil, out)
 		start := e.world.Pos(0, balancePackage).Y
@@ -87,7 +87,7 @@ func TestFullForceLiftsAsFarAsInTheOriginal(t *testing.T) {
 // the score.
 func playOnce(t *testing.T, cfg envs.Config, scripted bool) (mean, std float64) {
 	t.Helper()
-	env := envtest.Must(cfg.WithShared(envs.Common{NumEnvs: episodes, Reward: envs.Dense}).Build(11, 1))
+	env := must.Value(cfg.WithShared(envs.Common{NumEnvs: episodes, Reward: envs.Dense}).Build(11, 1))
 	spec := env.Spec()
 	out, act, r := envs.NewStep(spec), envs.NewActions(spec), rng.New(3, "random policy")
 	env.Reset(nil, out)

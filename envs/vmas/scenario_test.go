@@ -14,6 +14,7 @@ import (
 	"cermic/envs"
 	"cermic/envs/conf"
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // anglesModPi names observation components that are angles modulo π: near 0, rounding can turn them into almost π.
@@ -122,7 +123,7 @@ func withKwargs(t *testing.T, scenario string, kwargs json.RawMessage) map[strin
 	t.Helper()
 	overlay := map[string]any{}
 	if len(kwargs) > 0 {
-		envtest.NoError(t, json.Unmarshal(kwargs, &overlay))
+		must.Do(t, json.Unmarshal(kwargs, &overlay))
 	}
 	overlay["kind"] = "vmas/" + scenario
 	return overlay
@@ -131,10 +132,10 @@ func withKwargs(t *testing.T, scenario string, kwargs json.RawMessage) map[strin
 // buildOverlay builds a task from JSON settings over its defaults.
 func buildOverlay(t *testing.T, overlay map[string]any, seed uint64, workers int) *env {
 	t.Helper()
-	raw := envtest.Must(json.Marshal(overlay))
+	raw := must.Value(json.Marshal(overlay))
 	var cfg envs.Config
-	envtest.NoError(t, conf.Unmarshal(raw, &cfg))
-	return envtest.Must(cfg.Build(seed, workers)).(*env)
+	must.Do(t, conf.Unmarshal(raw, &cfg))
+	return must.Value(cfg.Build(seed, workers)).(*env)
 }
 
 // checkWorld compares the task's WorldSpec with the recorded one.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // A scene contains every agent, wherever it is, and the objects of the task.
@@ -26,7 +26,7 @@ func TestScenesHoldTheAgentsAndWhatTheyAreAfter(t *testing.T) {
 		"wheel":            {envs.RoleTarget: 0, envs.RoleObject: 1, envs.RoleJoint: 1},
 	}
 	for _, name := range envs.Names() {
-		cfg := envtest.Must(envs.Default(name))
+		cfg := must.Value(envs.Default(name))
 		e := buildNumEnvs(t, cfg, 1)
 		e.Step(envs.NewActions(e.Spec()), envs.NewStep(e.Spec()))
 		w := e.world

@@ -11,7 +11,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/conf"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 func TestImpossibleSettingsAreNamed(t *testing.T) {
@@ -70,7 +70,7 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 	} {
 		var cfg envs.Config
 		overlay := fmt.Sprintf(`{"kind":"vmas/%s",%q:%s}`, row.task, row.key, row.value)
-		envtest.NoError(t, conf.Unmarshal([]byte(overlay), &cfg))
+		must.Do(t, conf.Unmarshal([]byte(overlay), &cfg))
 		_, err := cfg.Build(1, 1)
 		if err == nil || !strings.HasPrefix(err.Error(), cfg.Kind()+": ") || !strings.Contains(err.Error(), row.key) ||
 			strings.Contains(err.Error(), "\n") {
@@ -88,7 +88,7 @@ func TestChoicesPushWhereTheyShould(t *testing.T) {
 		{Product9, []Vec{{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {-1, -1}, {-1, 1}, {1, 0}, {1, -1}, {1, 1}}},
 		{Cross5, []Vec{{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}}},
 	} {
-		built := envtest.Must(DefaultBalance().WithDiscrete(set.name).WithShared(envs.Common{NumEnvs: 1,
+		built := must.Value(DefaultBalance().WithDiscrete(set.name).WithShared(envs.Common{NumEnvs: 1,
 			Reward: envs.Dense}).Build(1, 1))
 		e := built.(*env)
 		out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
@@ -108,7 +108,7 @@ func TestChoicesPushWhereTheyShould(t *testing.T) {
 
 // Actions beyond the range are clamped, as in BenchMARL.
 func TestActionsAreClamped(t *testing.T) {
-	e := envtest.Must(DefaultBalance().WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1)).(*env)
+	e := must.Value(DefaultBalance().WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1)).(*env)
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 	e.Reset(nil, out)
 	act.Continuous[0], act.Continuous[1] = 3, -0.5
@@ -121,7 +121,7 @@ func TestActionsAreClamped(t *testing.T) {
 // A diverged policy is detected by its losses; until then the environment must continue.
 func TestActionsThatAreNoNumbersDoNoHarmElsewhere(t *testing.T) {
 	for _, name := range envs.Names() {
-		cfg := envtest.Must(envs.Default(name))
+		cfg := must.Value(envs.Default(name))
 		sick, sound := buildNumEnvs(t, cfg, 2), buildNumEnvs(t, cfg, 2)
 		a, b, act := envs.NewStep(sick.Spec()), envs.NewStep(sound.Spec()), envs.NewActions(sick.Spec())
 		for range 5 {
@@ -152,7 +152,7 @@ func TestLabelsSeeWithinTheFieldOfViewOrOneBodyLength(t *testing.T) {
 	} {
 		cfg := DefaultBalance()
 		cfg.NumEnvs, cfg.FieldOfView = 1, c.fov
-		e := envtest.Must(cfg.Build(1, 1)).(*env)
+		e := must.Value(cfg.Build(1, 1)).(*env)
 		out := envs.NewStep(e.Spec())
 		e.Reset(nil, out)
 		e.world.Place(0, e.world.Agent(0), Vec{0.1, 0})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -87,7 +87,7 @@ func TestGoalOfWorld(t *testing.T) {
 	for goal, shared := range map[GoalDraw]bool{GoalOfWorld: true, GoalOfEnv: false} {
 		cfg := DefaultSimpleAdversary()
 		cfg.Goal, cfg.NumEnvs = goal, 8
-		e := envtest.Must(cfg.Build(1, 1)).(*env)
+		e := must.Value(cfg.Build(1, 1)).(*env)
 		out := envs.NewStep(e.Spec())
 		seen, mixed := map[float32]bool{}, false
 		for range 20 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -21,7 +21,7 @@ func TestRandomPlayStaysSound(t *testing.T) {
 	const numEnvs = 100
 	for _, name := range envs.Names() {
 		t.Run(strings.TrimPrefix(name, "vmas/"), func(t *testing.T) {
-			cfg := envtest.Must(envs.Default(name))
+			cfg := must.Value(envs.Default(name))
 			e := buildNumEnvs(t, cfg, numEnvs)
 			out, act, done := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), make([]uint8, numEnvs)
 			r, before, crossings := rng.New(3, "soak"), make([]Vec, len(e.world.pos)), 0

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // lift builds one environment of balance and returns a function. It puts the package at a share of the way to the
@@ -16,7 +16,7 @@ import (
 func lift(t *testing.T, cfg Balance) (e *env, out *envs.Step, to func(share float32) []float32) {
 	t.Helper()
 	cfg.NumEnvs = 1
-	built := envtest.Must(cfg.Build(1, 1))
+	built := must.Value(cfg.Build(1, 1))
 	e = built.(*env)
 	out = envs.NewStep(e.Spec())
 	act := envs.NewActions(e.Spec())
@@ -86,7 +86,7 @@ func TestBalanceLeavesFewAgentsTheTimeThatTheyNeed(t *testing.T) {
 	}{{4, 5, 300}, {2, 5, 675}, {3, 5, 403}, {8, 5, 300}, {4, 20, 966}} {
 		cfg := DefaultBalance()
 		cfg.Agents, cfg.PackageMass = c.agents, c.mass
-		env := envtest.Must(cfg.Build(1, 1))
+		env := must.Value(cfg.Build(1, 1))
 		if s := env.Spec(); s.Horizon != c.want || s.SolvableIn != c.want || s.EvalHorizon != 100 {
 			t.Errorf("%d agents and a mass of %g: horizon %d, solvable in %d, scored %d; want %d, %d and 100",
 				c.agents, c.mass, s.Horizon, s.SolvableIn, s.EvalHorizon, c.want, c.want)
@@ -115,7 +115,7 @@ func TestSparseHorizonFollowsTheSetting(t *testing.T) {
 	} {
 		cfg := DefaultBalance()
 		cfg.Reward, cfg.SparseHorizon, cfg.MaxSteps = c.reward, c.horizon, c.steps
-		env := envtest.Must(cfg.Build(1, 1))
+		env := must.Value(cfg.Build(1, 1))
 		if s := env.Spec(); s.Horizon != c.want || s.EvalHorizon != c.steps {
 			t.Errorf("%+v: horizons %d and %d, want %d and %d", c, s.Horizon, s.EvalHorizon, c.want, c.steps)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // referenceSuccess holds the fraction of episodes in which simple controllers in the original simulator had met the
@@ -81,7 +81,7 @@ func TestSuccessesPayTheBonusOnceInWhateverParts(t *testing.T) {
 // Milestones depend on progress, so it must be 0 at the start.
 func TestProgressStartsAtNothing(t *testing.T) {
 	for _, name := range envs.Names() {
-		cfg := envtest.Must(envs.Default(name))
+		cfg := must.Value(envs.Default(name))
 		e := buildNumEnvs(t, cfg, 100)
 		if e.progresser == nil {
 			continue
@@ -99,7 +99,7 @@ func buildNumEnvs(t *testing.T, cfg envs.Config, numEnvs int) *env {
 	t.Helper()
 	shared := cfg.Shared()
 	shared.NumEnvs, shared.Reward = numEnvs, envs.Sparse
-	e := envtest.Must(cfg.WithShared(shared).Build(11, 1)).(*env)
+	e := must.Value(cfg.WithShared(shared).Build(11, 1)).(*env)
 	e.Reset(nil, envs.NewStep(e.Spec()))
 	return e
 }

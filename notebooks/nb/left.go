@@ -71,10 +71,8 @@ func (l *left) read() error {
 }
 
 // experiment is the one that is trained, with its label.
-func (l *left) experiment() (e experiment.Config, err error) {
-	err = conf.Unmarshal(l.Experiment, &e)
-	e.Method = l.Method
-	return e, err
+func (l *left) experiment() (experiment.Config, error) {
+	return experiment.Of(&results.Record{Method: l.Method, Experiment: l.Experiment})
 }
 
 // note writes down what is trained.
@@ -88,9 +86,6 @@ func (l *left) note(e experiment.Config) (err error) {
 	l.Method = e.Label()
 	text, err := json.Marshal(l)
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(l.folder, 0o777); err != nil {
 		return err
 	}
 	return results.WriteFile(l.path(leftFile), text)

@@ -13,16 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 )
 
 // sleeper starts a process that holds the lock of l, as a detached training does.
 func sleeper(t *testing.T, l *left) (ended chan error) {
 	t.Helper()
-	lock, err := os.Create(l.path(processFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := must.Get(os.Create(l.path(processFile)))(t)
 	process := exec.Command("sleep", "60")
 	if err := errors.Join(detach(process, lock), process.Start()); err != nil {
 		t.Skip(err)
@@ -40,9 +38,7 @@ func TestADetachedTrainingIsStoppedWhereItsCellRunsAgain(t *testing.T) {
 	st := Store()
 	l := leftHere(st)
 	e := Must(plan.New(plan.Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1}))
-	if err := l.note(e); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.note(e))
 	ended := sleeper(t, l)
 	if !locked(l.path(processFile)) {
 		t.Error("a process that lives is taken for gone")
@@ -65,9 +61,7 @@ func TestADetachedTrainingIsStoppedWhereItsCellRunsAgain(t *testing.T) {
 func TestAProcessThatIsAskedAnotherWayIsNoneOfACells(t *testing.T) {
 	l := &left{folder: t.TempDir()}
 	l.stop() // there is none
-	if err := os.WriteFile(l.path(processFile), fmt.Appendln(nil, os.Getpid()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(l.path(processFile), fmt.Appendln(nil, os.Getpid()), 0o666))
 	l.stop() // the number is this test's, which holds no lock and must not be interrupted
 	if locked(l.path(processFile)) {
 		t.Error("a file without a lock is taken for a process")
@@ -80,9 +74,7 @@ func TestADetachedProcessKnowsItsTraining(t *testing.T) {
 	if detached() != nil {
 		t.Error("a test is taken for a detached process")
 	}
-	if err := l.note(e); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.note(e))
 	t.Setenv(leftVariable, l.folder)
 	found := detached()
 	if found == nil || found.Settings["α"] != "0.4" || Must(Must(found.experiment()).ID()) != Must(e.ID()) || found.Method != "mappo-cermic" {

@@ -45,8 +45,7 @@ var (
 const poll = 100 * time.Millisecond
 
 // Interruptible returns a context that ends with the stop button, with the kernel, and when no page or another page
-// shows the cell. The kernel kills a cell five seconds after the button, which is enough to save a run. A cell that
-// does not return by then ends just before.
+// shows the cell. The cell must return within four seconds, since the kernel kills it after five.
 func Interruptible() context.Context {
 	ready()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -19,6 +19,7 @@ import (
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -31,10 +32,7 @@ var record = &results.Record{
 }
 
 func TestEveryKindOfValueHasAFormatThatAnyFrontEndShows(t *testing.T) {
-	plot, err := viz.Curves(viz.Figure{X: "frames", Y: "return"}, viz.Evals(results.Groups([]*results.Record{record}))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plot := must.Get(viz.Curves(viz.Figure{X: "frames", Y: "return"}, viz.Evals(results.Groups([]*results.Record{record}))...))(t)
 	frame := image.NewPaletted(image.Rect(0, 0, 4, 4), color.Palette{color.White, color.Black})
 	for name, c := range map[string]struct {
 		value any
@@ -163,20 +161,9 @@ func TestBudgetFollowsTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestStoreIsWhereTheEnvironmentSays(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "mine")
-	t.Setenv("NB_STORE", folder)
-	if got := Store().Dir(); got != folder {
-		t.Errorf("the store is %s, want %s", got, folder)
-	}
-}
-
 func TestStopButtonCancelsTheContext(t *testing.T) {
 	ctx := Interruptible()
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.FindProcess(os.Getpid()))(t)
 	if err := self.Signal(os.Interrupt); err != nil {
 		t.Skip("this system cannot interrupt a process:", err)
 	}
@@ -197,18 +184,9 @@ func TestWhatHasNoWeightsIsNotKnown(t *testing.T) {
 }
 
 func TestVerdictBoxesAreShownWithTheirState(t *testing.T) {
-	claim, err := paper.FindClaim("theorem-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := claim.Decide()
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown, err := render(v.Box())
-	if err != nil {
-		t.Fatal(err)
-	}
+	claim := must.Get(paper.FindClaim("theorem-1"))(t)
+	v := must.Get(claim.Decide())(t)
+	shown := must.Get(render(v.Box()))(t)
 	for _, form := range []protocol.MIMEType{protocol.MIMETextHTML, protocol.MIMETextPlain} {
 		if text, ok := shown[form].(string); !ok || !strings.Contains(text, "holds with an unstated condition") || !strings.Contains(text, "Theorem 1") {
 			t.Errorf("%s: %v", form, shown[form])
@@ -218,10 +196,7 @@ func TestVerdictBoxesAreShownWithTheirState(t *testing.T) {
 }
 
 func TestFiguresAreSavedInTheFormatOfTheirName(t *testing.T) {
-	p, err := viz.Curves(viz.Figure{X: "frames", Y: "return"}, viz.Evals(results.Groups([]*results.Record{record}))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(viz.Curves(viz.Figure{X: "frames", Y: "return"}, viz.Evals(results.Groups([]*results.Record{record}))...))(t)
 	for name, begins := range map[string]string{"a.pdf": "%PDF", "a.svg": "<?xml", "a.png": "\x89PNG"} {
 		for _, value := range []any{p, viz.NewPanels(1, p)} {
 			file := filepath.Join(t.TempDir(), name)

@@ -166,8 +166,7 @@ func (notes) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.Le
 
 func (notes) Handle(_ context.Context, r slog.Record) error {
 	text := note(r)
-	send(&protocol.DisplayData{Data: content{protocol.MIMETextPlain: text,
-		protocol.MIMETextHTML: `<small style="opacity:.75">` + html.EscapeString(text) + "</small>"}})
+	send(&protocol.DisplayData{Data: asHTML(`<small style="opacity:.75">`+html.EscapeString(text)+"</small>", text)})
 	return nil
 }
 

@@ -10,9 +10,8 @@ import (
 	"cermic/reproduce/plan"
 )
 
-// Train is experiment.Run for a cell that may lose its page: once no page shows the notebook, the cell ends and a
-// detached process continues the training. Run again, the cell takes it over. The stop button and the end of the kernel
-// save the run and end it.
+// Train is experiment.Run for a cell. Once no page shows the notebook, a detached process continues the training until
+// the cell runs again. The stop button and the end of the kernel save the run and end it.
 func Train(
 	ctx context.Context, e experiment.Config, st *results.Store, watch ...func(results.Event),
 ) (*results.Record, error) {
@@ -29,9 +28,8 @@ func Train(
 	return r, err
 }
 
-// Train trains the experiment that ask makes of the controls, and asks again when one is moved. If a partly trained run
-// can change the setting, the next run forks it; see plan.Turn. The stop button ends it. If the page is gone, the
-// training continues as with the function Train.
+// Train trains the experiment that ask makes of the controls, and asks again when one is moved; the next run forks the
+// present one where plan.Turn can. The stop button ends it. Without a page it continues as the function Train does.
 func (c *Controls) Train(
 	ctx context.Context, st *results.Store, ask func() experiment.Config, watch ...func(results.Event),
 ) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib"
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
@@ -16,6 +15,7 @@ import (
 	"cermic/cermiclib/policy"
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 )
 
 // every calls f with each registered default, behind a pointer so that Set can change it, and what says whether it is
@@ -35,10 +35,7 @@ func of[G conf.Kinder](t *testing.T, validate func(G) error, f func(string, func
 	t.Helper()
 	for _, kind := range conf.Kinds[G]() {
 		f(kind, func() (any, func() error) {
-			cfg, err := conf.New[G](kind)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cfg := must.Get(conf.New[G](kind))(t)
 			return &cfg, func() error { return validate(cfg) }
 		})
 	}
@@ -89,9 +86,7 @@ func TestTheListedChoicesAreThoseThatAreAccepted(t *testing.T) {
 			}
 			refusal := func(value string) error {
 				cfg, valid := fresh()
-				if err := conf.Set(cfg, k.Key, value); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, conf.Set(cfg, k.Key, value))
 				return valid()
 			}
 			wrong := refusal(nonsense)
@@ -113,10 +108,7 @@ func TestTheListedChoicesAreThoseThatAreAccepted(t *testing.T) {
 }
 
 func TestSettingsPutsChangedOnesFirst(t *testing.T) {
-	table, err := Settings("mappo-cermic", "explore.alpha=0.5")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(Settings("mappo-cermic", "explore.alpha=0.5"))(t)
 	if got := table.Rows[0]; got[0] != "explore.alpha" || got[1] != "0.5" || got[2] != "0.2" || !strings.Contains(got[3], "weight of L_explore") {
 		t.Errorf("the first line is %q", got)
 	}
@@ -125,18 +117,5 @@ func TestSettingsPutsChangedOnesFirst(t *testing.T) {
 	}
 	if _, err := Settings("mappo-cermic", "explore.alpah=0.5"); err == nil {
 		t.Error("an unknown setting is accepted")
-	}
-}
-
-func TestEveryTaskAndMethodHasOneLine(t *testing.T) {
-	for _, task := range Tasks() {
-		if len(strings.Fields(task.About)) < 3 {
-			t.Errorf("%s: %q", task.ID, task.About)
-		}
-	}
-	for _, m := range cermiclib.Methods() {
-		if len(strings.Fields(m.About)) < 3 {
-			t.Errorf("%s: %q", m.ID, m.About)
-		}
 	}
 }

@@ -14,9 +14,8 @@ func Benchmark(t *paper.Benchmark, budget string, seeds int) (es []experiment.Co
 	return Benchmarks([]*paper.Benchmark{t}, budget, seeds)
 }
 
-// Benchmarks lists the experiments of tables of the paper, each once, although several cells can show the same one:
-// those with seed 1 in the order of the tables, then those with seed 2, and so on to seeds. The trials that this
-// program cannot run are returned as errors, one for each missing task or method.
+// Benchmarks lists the experiments of tables of the paper, each once: those with seed 1 in the order of the tables,
+// then those with seed 2, and so on. Missing has an error for each task or method that this program does not have.
 func Benchmarks(tables []*paper.Benchmark, budget string, seeds int) (es []experiment.Config, missing []error) {
 	seen, said := map[string]bool{}, map[string]bool{}
 	var first []experiment.Config

@@ -11,6 +11,7 @@ import (
 
 	"cermic/cermiclib/experiment"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 )
 
 // eachSetting calls look for the settings of every part that an experiment can be made of, each kind once.
@@ -26,9 +27,7 @@ func eachSetting(t *testing.T, e experiment.Config, seen map[string]bool, look f
 			}
 			seen[k.Key+kind] = true
 			other := e
-			if err := conf.Set(&other, k.Key, kind); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, conf.Set(&other, k.Key, kind))
 			eachSetting(t, other, seen, look)
 		}
 	}
@@ -51,12 +50,10 @@ func outside(b *conf.Bounds) []string {
 	return out
 }
 
-// Every whole number has bounds. Numbers with bounds are within them by default, and refused outside.
+// Every whole number has bounds. Numbers with bounds are within them by default, and refused outside. Tasks refuse them
+// as well, since environments are made without experiments too.
 func TestNumbersKeepToTheirBounds(t *testing.T) {
-	e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1}))(t)
 	met := map[string]bool{}
 	eachSetting(t, e, map[string]bool{}, func(e experiment.Config, k conf.KeyDoc) {
 		id := e.Task.Kind() + " " + k.Key
@@ -85,6 +82,11 @@ func TestNumbersKeepToTheirBounds(t *testing.T) {
 			if err == nil || !strings.HasPrefix(err.Error(), k.Key) || !strings.Contains(err.Error(), ", want "+k.Bounds.String()) {
 				t.Errorf("%s = %s: got %v, want %v", id, x, err, k.Bounds)
 			}
+			if strings.HasPrefix(k.Key, "task.") {
+				if _, err := other.Task.Build(1, 1); err == nil {
+					t.Errorf("%s with %s=%s is built", e.Task.Kind(), k.Key, x)
+				}
+			}
 		}
 	})
 	if len(met) < 200 {
@@ -92,37 +94,11 @@ func TestNumbersKeepToTheirBounds(t *testing.T) {
 	}
 }
 
-// A task refuses by itself what lies outside the bounds of its settings: environments are made without experiments,
-// too.
-func TestTasksKeepToTheirOwnBounds(t *testing.T) {
-	e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	eachSetting(t, e, map[string]bool{}, func(e experiment.Config, k conf.KeyDoc) {
-		if k.Bounds == nil || !strings.HasPrefix(k.Key, "task.") {
-			return
-		}
-		for _, x := range outside(k.Bounds) {
-			other := e
-			if err := conf.Set(&other, k.Key, x); err != nil {
-				continue
-			}
-			if _, err := other.Task.Build(1, 1); err == nil {
-				t.Errorf("%s with %s=%s is built", e.Task.Kind(), k.Key, x)
-			}
-		}
-	})
-}
-
 // No setting takes any text: each has names, or a form, of its own.
 func TestEveryTextHasAForm(t *testing.T) {
 	met := map[string]bool{}
 	for _, task := range []string{"balance", "protoss_5_vs_5", "zerg_5_vs_5"} {
-		e, err := New(Request{Task: task, Method: "mappo-cermic", Budget: "smoke", Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(New(Request{Task: task, Method: "mappo-cermic", Budget: "smoke", Seed: 1}))(t)
 		for _, k := range conf.Keys(e) {
 			if k.Type != "text" || k.Key == "budget.name" { // which -budget says
 				continue

@@ -9,6 +9,7 @@ import (
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/paper"
 	"cermic/viz"
 )
@@ -17,14 +18,8 @@ import (
 func scored(t *testing.T, c *Cell, at int, score float64) *results.Record {
 	t.Helper()
 	e := c.Experiments[at]
-	text, err := conf.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := e.ID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(conf.Marshal(e))(t)
+	id := must.Get(e.ID())(t)
 	return &results.Record{ID: id, Task: e.Task.Kind(), Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed, Experiment: text, Frames: e.Budget.Frames,
 		Complete: true, Host: results.Host{Seconds: 1}, Evals: []results.Eval{{Frames: e.Budget.Frames, Scores: []float64{score}}}}
 }
@@ -32,11 +27,7 @@ func scored(t *testing.T, c *Cell, at int, score float64) *results.Record {
 func TestACellIsComparedWithThePublishedNumber(t *testing.T) {
 	find := func(row, column string, settings ...string) *Cell {
 		t.Helper()
-		c, err := NewCell(paper.Sota, row, column, "short", 3, settings...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
+		return must.Get(NewCell(paper.Sota, row, column, "short", 3, settings...))(t)
 	}
 	plain, changed := find("MAPPO-CERMIC", "Balanc*"), find("MAPPO-CERMIC", "Balanc*", "explore.alpha=0.7")
 	same, cleanup := find("MAPPO-CERMIC", "Balanc*", "explore.alpha=0.2"), find("MAPPO", "CleaUp")
@@ -74,10 +65,7 @@ func TestACellIsComparedWithThePublishedNumber(t *testing.T) {
 
 func TestARowKeepsItsOwnSetting(t *testing.T) {
 	for row, want := range map[string]string{"1.0": "1", "0.5": "0.5", "GRU": "0.7", "Graph": "0.7"} {
-		c, err := NewCell(paper.Ablation, row, "Naviga", "short", 1, "explore.alpha=0.7")
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(NewCell(paper.Ablation, row, "Naviga", "short", 1, "explore.alpha=0.7"))(t)
 		text, err := conf.Marshal(c.Experiments[0])
 		if got := paper.Setting(text, "explore.alpha"); err != nil || got != want {
 			t.Errorf("row %s trains with α = %s, want %s, %v", row, got, want, err)
@@ -117,17 +105,13 @@ func TestMistakesInACellAreNamed(t *testing.T) {
 		if c.set != "" {
 			set = append(set, c.set)
 		}
-		if _, err := NewCell(paper.Sota, c.row, c.column, c.budget, c.seeds, set...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: got %v, want %q", c, err, want)
-		}
+		_, err := NewCell(paper.Sota, c.row, c.column, c.budget, c.seeds, set...)
+		must.Refuse(t, err, want)
 	}
 }
 
 func TestTheTimeOfTrainingIsSaid(t *testing.T) {
-	c, err := NewCell(paper.Sota, "MAPPO", "Naviga", "short", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(NewCell(paper.Sota, "MAPPO", "Naviga", "short", 3))(t)
 	if says, err := Takes(c.Experiments, libtest.Committed(t)); err != nil || says != "a time that is not known yet" {
 		t.Errorf("without any run it says %q, %v", says, err)
 	}

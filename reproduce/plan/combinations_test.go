@@ -8,34 +8,9 @@ import (
 	"testing"
 
 	"cermic/cermiclib"
-	"cermic/cermiclib/cermic"
-	"cermic/cermiclib/explore"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 )
-
-// TestCombinationsTrainOnTheBudgetsSchedule: a part that a setting chooses has the schedule that a named method of that
-// part has.
-func TestCombinationsTrainOnTheBudgetsSchedule(t *testing.T) {
-	for _, b := range cermiclib.Presets {
-		for _, c := range []struct {
-			method, set, like string // the part that set chooses is that of the method like
-		}{
-			{"mappo", "explore=epsilon", "mappo-eps"}, {"mappo", "explore.kind=epsilon", "mappo-eps"}, {"mappo", "explore=cermic", "mappo-cermic"},
-			{"qmix", "explore=cermic", "qmix-cermic"}, {"qmix", "explore=ices", "qplex-ices"}, {"qmix", "explore=db", "mappo-db"},
-			{"mappo", "learner=q", "qmix"}, {"qmix", "learner=mappo", "mappo"},
-		} {
-			e := configure(t, Request{Task: "navigation", Method: c.method, Budget: b.Budget.Name, Set: []string{c.set}})
-			want := configure(t, Request{Task: "navigation", Method: c.like, Budget: b.Budget.Name})
-			if strings.HasPrefix(c.set, "learner") {
-				if !reflect.DeepEqual(e.Learner, want.Learner) {
-					t.Errorf("%s, %s %s: %+v, want %+v", b.Budget.Name, c.method, c.set, e.Learner, want.Learner)
-				}
-			} else if !reflect.DeepEqual(e.Explore, want.Explore) {
-				t.Errorf("%s, %s %s: %+v, want %+v", b.Budget.Name, c.method, c.set, e.Explore, want.Explore)
-			}
-		}
-	}
-}
 
 // TestACombinationThatIsAMethodIsThatMethodsRun, with its identity and its name.
 func TestACombinationThatIsAMethodIsThatMethodsRun(t *testing.T) {
@@ -78,21 +53,6 @@ func TestSettingsStandAboveTheSchedule(t *testing.T) {
 	}
 }
 
-func TestAFadingBonusFadesOverAllOfAnyBudget(t *testing.T) {
-	for _, b := range cermiclib.Presets {
-		for method, bonus := range map[string]func(explore.Config) explore.Bonus{
-			"mappo-db":     func(c explore.Config) explore.Bonus { return c.(explore.DB).Bonus },
-			"mace":         func(c explore.Config) explore.Bonus { return c.(explore.MACE).Bonus },
-			"mappo-cermic": func(c explore.Config) explore.Bonus { return c.(cermic.Config).Bonus },
-		} {
-			e := configure(t, Request{Task: "balance", Method: method, Budget: b.Budget.Name, Set: []string{"explore.int_anneal=linear_to_zero"}})
-			if got := bonus(e.Explore).IntAnnealFrames; got != b.Budget.Frames || e.Method != method+" explore.int_anneal=linear_to_zero" {
-				t.Errorf("%s at %s, called %q: fades over %d frames, want %d", method, b.Budget.Name, e.Method, got, b.Budget.Frames)
-			}
-		}
-	}
-}
-
 // TestLabelsAreRequests: a run is called by the method that was asked for and its changes, or by the method that its
 // parts make up. Asked for by its label, a run is the same one.
 func TestLabelsAreRequests(t *testing.T) {
@@ -110,10 +70,7 @@ func TestLabelsAreRequests(t *testing.T) {
 		{"mappo-cermic-literal", "explore.alpha=1", "mappo-cermic-literal explore.alpha=1"},
 	} {
 		e := configure(t, Request{Task: "balance", Method: c.method, Budget: "short", Set: strings.Fields(c.set)})
-		id, err := e.ID()
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(e.ID())(t)
 		if e.Method != c.want {
 			t.Errorf("%s %s is called %q, want %q", c.method, c.set, e.Method, c.want)
 		}

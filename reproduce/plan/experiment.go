@@ -22,9 +22,8 @@ type Request struct {
 	Seed   uint64
 }
 
-// New composes the experiment: cermiclib.New, by the paper's names too. Starred tasks of the paper, and tasks that are
-// not in it, are trained on the sparse reward; the others, which the paper calls originally sparse, on the benchmark's
-// own.
+// New is cermiclib.New, with the paper's names too. Starred tasks of the paper and tasks that are not in it have the
+// sparse reward; the others, which the paper calls originally sparse, the benchmark's own.
 func New(q Request) (experiment.Config, error) {
 	task, err := FindTask(q.Task)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/envs"
 )
 
 // Branch returns the experiment that forks a run of st, given as ID@FRAMES, with changed settings. The ID may be
@@ -57,7 +56,7 @@ func relabel(e *experiment.Config, parent string) {
 		e.Budget.Name, named.Budget.Name = cermiclib.CustomBudget, cermiclib.CustomBudget
 	}
 	if d, err := describe(named); err == nil {
-		e.Method = d.label()
+		e.Method = d.String()
 	}
 }
 
@@ -68,15 +67,12 @@ func Turn(st *results.Store, now, next experiment.Config) (experiment.Config, er
 	if err != nil {
 		return now, err
 	}
-	settings, err := experiment.Differences(next, now)
-	if err != nil {
-		return next, nil // other networks, or another task
+	settings, ok, err := changes(now, next)
+	if err != nil || !ok {
+		return next, err
 	}
 	if len(settings) == 0 {
 		return now, nil // moved, and moved back
-	}
-	if same, err := sameShapes(now.Task, next.Task); err != nil || !same {
-		return next, err // networks of other sizes
 	}
 	r, err := st.Get(id)
 	if err != nil || r.Complete {
@@ -89,8 +85,8 @@ func Turn(st *results.Store, now, next experiment.Config) (experiment.Config, er
 	return branch(now, saved.Frames, settings)
 }
 
-// Continue returns the experiment that goes on from the end of run id of st with the settings of next, but the run's
-// seed. If a fork cannot change these settings, next is no longer, or id is empty, it is next, a run from scratch.
+// Continue returns the experiment that continues run id of st with the settings of next and the run's seed. It is next,
+// a run from scratch, if id is empty, next is not longer, or a fork cannot change these settings.
 func Continue(st *results.Store, id string, next experiment.Config) (experiment.Config, error) {
 	if id == "" {
 		return next, nil
@@ -101,25 +97,28 @@ func Continue(st *results.Store, id string, next experiment.Config) (experiment.
 	}
 	from := next
 	from.Seed, from.Budget.Name = parent.Seed, parent.Budget.Name // branch names the budget
-	settings, err := experiment.Differences(from, parent)
-	if err != nil {
-		return next, nil // other networks, or another task
-	}
-	if same, err := sameShapes(parent.Task, next.Task); err != nil || !same {
+	settings, ok, err := changes(parent, from)
+	if err != nil || !ok {
 		return next, err
 	}
 	return branch(parent, parent.Budget.Frames, settings)
 }
 
-// sameShapes reports whether agents of two variants of a task have observations and actions of the same sizes.
-func sameShapes(a, b envs.Config) (bool, error) {
-	x, err := specWith(a)
+// changes lists the settings of next that differ in now. ok is false if a fork cannot change them: they make other
+// parts, or networks of other sizes.
+func changes(now, next experiment.Config) (settings []string, ok bool, err error) {
+	settings, err = experiment.Differences(next, now)
 	if err != nil {
-		return false, err
+		return nil, false, nil
 	}
-	y, err := specWith(b)
+	x, err := specWith(now.Task)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
-	return x.Agents == y.Agents && x.InLen() == y.InLen() && x.State == y.State && x.Act.Len() == y.Act.Len(), nil
+	y, err := specWith(next.Task)
+	if err != nil {
+		return nil, false, err
+	}
+	ok = x.Agents == y.Agents && x.InLen() == y.InLen() && x.State == y.State && x.Act.Len() == y.Act.Len()
+	return settings, ok, nil
 }

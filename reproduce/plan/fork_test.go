@@ -3,35 +3,31 @@
 package plan
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
-	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 )
+
+// asking returns how to ask for runs of small networks on a task.
+func asking(t *testing.T, task string) func(set ...string) experiment.Config {
+	t.Setenv("GOMLX_BACKEND", nn.Sequential) // compiles such small networks in no time
+	return func(set ...string) experiment.Config {
+		return configure(t, Request{Task: task, Method: "mappo", Budget: "smoke", Seed: 1,
+			Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
+	}
+}
 
 // Where agents see more than before, a run of its own begins, also in the middle of training; with other lengths of
 // episodes it branches.
 func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
-	t.Setenv("GOMLX_BACKEND", nn.Sequential)
 	st := libtest.Store(t)
-	ask := func(set ...string) experiment.Config {
-		return configure(t, Request{Task: "explore/rooms", Method: "mappo", Budget: "smoke", Seed: 1, Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
+	ask := asking(t, "explore/rooms")
 	now := ask()
-	if _, err := experiment.Run(ctx, now, st, func(e results.Event) {
-		if e.Frames == 1000 {
-			stop()
-		}
-	}); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
+	libtest.Stop(t, now, 1000, st)
 	for _, c := range []struct {
 		setting string
 		forks   int
@@ -45,36 +41,14 @@ func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
 
 // A control that moves while a run trains makes it branch off; where that is impossible or pointless, a run of its own.
 func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
-	t.Setenv("GOMLX_BACKEND", nn.Sequential) // compiles such small networks in no time
 	st := libtest.Store(t)
-	ask := func(set ...string) experiment.Config {
-		e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1,
-			Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e
-	}
-	turn := func(now, next experiment.Config) experiment.Config {
-		e, err := Turn(st, now, next)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e
-	}
+	ask := asking(t, "balance")
+	turn := func(now, next experiment.Config) experiment.Config { return must.Get(Turn(st, now, next))(t) }
 	now, next := ask(), ask("learner.lr=0.001")
 	if e := turn(now, next); len(e.Forks) != 0 || e.Method != next.Method {
 		t.Errorf("before it is trained: %q with forks %v, want a run of its own", e.Method, e.Forks)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	if _, err := experiment.Run(ctx, now, st, func(e results.Event) {
-		if e.Frames == 1000 {
-			stop()
-		}
-	}); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
+	libtest.Stop(t, now, 1000, st)
 	e := turn(now, next)
 	if len(e.Forks) != 1 || e.Forks[0].At != 1000 || !strings.HasSuffix(e.Method, "learner.lr=0.001 policy.hidden=[8] (learner.lr=0.0001 until 1k)") {
 		t.Errorf("in the middle: %q with forks %+v, want a branch at 1000 frames", e.Method, e.Forks)
@@ -85,9 +59,7 @@ func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 	if e := turn(now, ask("explore=cermic")); len(e.Forks) != 0 || e.Explore.Kind() != "cermic" {
 		t.Errorf("another explorer: %+v, want a run of its own", e.Forks)
 	}
-	if _, err := experiment.Run(t.Context(), now, st); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(experiment.Run(t.Context(), now, st))(t)
 	if e := turn(now, next); len(e.Forks) != 0 {
 		t.Errorf("after its end: %+v, want a run of its own", e.Forks)
 	}
@@ -99,10 +71,7 @@ func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 
 // A fork of parts that no method has is called after the method that it is nearest to, not after nothing.
 func TestAForkOfAnUnnamedCompositionSaysWhatItIsMadeOf(t *testing.T) {
-	e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1, Set: []string{"policy=spectra"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1, Set: []string{"policy=spectra"}}))(t)
 	fork, err := branch(e, 1000, []string{"task.milestones=3"})
 	want := "mappo policy=spectra task.milestones=3 (task.milestones=1 until 1k)"
 	if err != nil || fork.Label() != want || fork.Budget.Name != "smoke" {

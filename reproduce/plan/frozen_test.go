@@ -3,12 +3,14 @@
 package plan
 
 import (
-	"cermic/cermiclib"
 	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"cermic/cermiclib"
+	"cermic/envs/envtest/must"
 )
 
 var regenIDs = flag.Bool("regen", false, "write testdata/ids.txt anew")
@@ -46,20 +48,12 @@ func TestIdentitiesOfRunsAreFrozen(t *testing.T) {
 	if *regenIDs {
 		var out strings.Builder
 		for _, q := range frozen() {
-			id, err := configure(t, q).ID()
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must.Get(configure(t, q).ID())(t)
 			fmt.Fprintln(&out, q.frozenLine(), id)
 		}
-		if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(out.String()), 0o644))
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(file))(t)
 	want := map[string]string{}
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSpace(line)
@@ -68,10 +62,7 @@ func TestIdentitiesOfRunsAreFrozen(t *testing.T) {
 	}
 	found := 0
 	for _, q := range frozen() {
-		id, err := configure(t, q).ID()
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(configure(t, q).ID())(t)
 		if before, ok := want[q.frozenLine()]; ok {
 			found++
 			if id != before {

@@ -8,6 +8,7 @@ import (
 
 	"cermic/cermiclib"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 )
 
 // FuzzSet sets any two things of any method on any task: the answer is one sentence, or an experiment that has what was
@@ -31,10 +32,7 @@ func FuzzSet(f *testing.F) {
 			}
 			return
 		}
-		text, err := conf.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(conf.Marshal(e))(t)
 		back := e
 		if err := conf.Unmarshal(text, &back); err != nil {
 			t.Fatalf("%s: %v", text, err)

@@ -14,9 +14,9 @@ import (
 	"cermic/viz"
 )
 
-// Groups puts runs of the same experiment together and labels each by its differences from today's defaults. Settings
-// whose keys are in without are left out of the labels; "budget" leaves out a changed budget that all runs have. Runs
-// that this program cannot read keep their stored label. No two groups on a task have the same label.
+// Groups groups runs by experiment and labels each by its differences from today's defaults, without the settings whose
+// keys are in without; "budget" stands for a budget that all runs have. Runs that this program cannot read keep their
+// stored label. No two groups on a task have the same label.
 func Groups(rs []*results.Record, without ...string) []results.Group {
 	if i := slices.Index(without, budgetKey); i >= 0 && !oneBudget(rs) {
 		without = slices.Delete(slices.Clone(without), i, i+1)
@@ -26,7 +26,7 @@ func Groups(rs []*results.Record, without ...string) []results.Group {
 		if err != nil {
 			return "", r.Method
 		}
-		return d.Method, d.label(without...)
+		return d.Method, labelOf(d, without)
 	})
 }
 

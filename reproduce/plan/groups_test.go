@@ -13,6 +13,7 @@ import (
 
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/paper"
 )
 
@@ -24,17 +25,10 @@ func recorded(t *testing.T, q Request, edits ...func(explore map[string]json.Raw
 	r := libtest.Record(t, e, e.Label())
 	for _, edit := range edits {
 		var all, explore map[string]json.RawMessage
-		err := errors.Join(json.Unmarshal(r.Experiment, &all), json.Unmarshal(all["explore"], &explore))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(json.Unmarshal(r.Experiment, &all), json.Unmarshal(all["explore"], &explore)))
 		edit(explore)
-		if all["explore"], err = json.Marshal(explore); err == nil {
-			r.Experiment, err = json.Marshal(all)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		all["explore"] = must.Get(json.Marshal(explore))(t)
+		r.Experiment = must.Get(json.Marshal(all))(t)
 		sum := sha256.Sum256(r.Experiment)
 		r.ID = hex.EncodeToString(sum[:8])
 	}
@@ -51,10 +45,7 @@ func TestRunsOfAnEarlierProgramHaveLinesOfTheirOwn(t *testing.T) {
 	st := libtest.Committed(t, recorded(t, ask(1)), recorded(t, ask(2)),
 		recorded(t, ask(4), func(explore settings) { explore["abolished"] = json.RawMessage(`[1,2]`) }),
 		recorded(t, ask(5), func(explore settings) { explore["db_hidden"] = json.RawMessage(`17`) }))
-	grid, err := paper.Sota.Results(At(st, "short"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	grid := must.Get(paper.Sota.Results(At(st, "short")))(t)
 	counted := 0
 	for i, row := range grid.Rows {
 		for j, c := range row.Cells {
@@ -66,10 +57,7 @@ func TestRunsOfAnEarlierProgramHaveLinesOfTheirOwn(t *testing.T) {
 	if counted != 2 {
 		t.Errorf("%d runs are counted in the table, want the two of today's program", counted)
 	}
-	found, err := st.Find(results.Query{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(st.Find(results.Query{}))(t)
 	if got := libtest.Lines(Groups(found)); len(got) != 3 || got["mappo-db explore.db_hidden=17"] != 1 {
 		t.Errorf("lines %v, want one for each program", got)
 	}

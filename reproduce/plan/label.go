@@ -10,56 +10,39 @@ import (
 	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/envs/conf"
 )
 
-// description is how a stored run differs from what today's program trains by default.
-type description struct {
-	cermiclib.Description
-	history string // of a fork
-}
-
-// label is the method's name and the changes. Settings whose keys are in without are left out, as all runs beside it
+// labelOf is the method's name and the changes. Settings whose keys are in without are left out, as all runs beside it
 // have them.
-func (d description) label(without ...string) string {
-	shown := d.Description
-	shown.Changes = slices.DeleteFunc(slices.Clone(d.Changes), func(c string) bool {
+func labelOf(d cermiclib.Description, without []string) string {
+	d.Changes = slices.DeleteFunc(slices.Clone(d.Changes), func(c string) bool {
 		key, _, _ := strings.Cut(c, "=")
 		return slices.Contains(without, key) || ofBudget(key) && slices.Contains(without, budgetKey)
 	})
 	if slices.Contains(without, budgetKey) {
-		shown.Base = ""
+		d.Base = ""
 	}
-	name := shown.String()
-	if d.history != "" {
-		name += " (" + d.history + ")"
-	}
-	return name
+	return d.String()
 }
 
 // describeRun compares a stored run with today's defaults of the method and the budget that its label names. A run that
 // this program cannot read is an error.
-func describeRun(r *results.Record) (description, error) {
-	var e experiment.Config
-	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
-		return description{}, err
+func describeRun(r *results.Record) (d cermiclib.Description, err error) {
+	e, err := experiment.Of(r)
+	if err != nil {
+		return d, err
 	}
 	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
-		return description{}, errors.New("it lacks a task, learner, policy or explorer")
+		return d, errors.New("it lacks a task, learner, policy or explorer")
 	}
-	e.Method = r.Method
 	return describe(e)
 }
 
 // describe compares an experiment with today's defaults of the method and the budget that its label names.
-func describe(e experiment.Config) (d description, err error) {
+func describe(e experiment.Config) (d cermiclib.Description, err error) {
 	task, err := FindTask(e.Task.Kind())
 	if err != nil {
 		return d, err
 	}
-	if d.Description, err = cermiclib.Describe(e, usualReward(task)); err != nil {
-		return d, err
-	}
-	d.history = e.History()
-	return d, nil
+	return cermiclib.Describe(e, usualReward(task))
 }

@@ -5,19 +5,15 @@ package plan
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"cermic/cermiclib"
-	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
-	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/memory"
-	"cermic/cermiclib/policy"
-	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/paper"
 )
 
@@ -36,10 +32,7 @@ func TestEveryTaskAndMethodMakesAValidExperimentAtEveryBudget(t *testing.T) {
 		for _, method := range cermiclib.Methods() {
 			for _, budget := range cermiclib.Presets {
 				e := configure(t, Request{Task: task.ID, Method: method.ID, Budget: budget.Budget.Name, Seed: 1})
-				here, err := budget.On(task.ID)
-				if err != nil {
-					t.Fatal(err)
-				}
+				here := must.Get(budget.On(task.ID))(t)
 				if e.Method != method.ID || e.Task.Kind() != task.ID || e.Budget != here.Budget {
 					t.Errorf("%s on %s at %s is called %q", method.ID, task.ID, budget.Budget.Name, e.Method)
 				}
@@ -115,22 +108,6 @@ func TestShortBudgetIsThatOfTheRecordedCurves(t *testing.T) {
 	}
 }
 
-func TestCermicsModuleTakesHalfOfTheLearnersSteps(t *testing.T) {
-	paper := cermic.Default()
-	paper.Steps = 225 // the learner takes 30 epochs of 15 minibatches
-	short := cermic.Default()
-	short.Steps, short.LR, short.Negatives = 25, 3e-4, 8
-	small := short
-	small.Hidden, small.Steps, small.LR = 64, 4, cermic.Default().LR
-	small.Memory = rl.OnSchedule(small.Memory, rl.Schedule{Width: 64})
-	for budget, want := range map[string]cermic.Config{"smoke": small, "short": short, "paper": paper} {
-		e := configure(t, Request{Task: "balance", Method: "mappo-cermic", Budget: budget})
-		if e.Explore != want || e.Method != "mappo-cermic" {
-			t.Errorf("%s: %q with %+v, want %+v", budget, e.Method, e.Explore, want)
-		}
-	}
-}
-
 func TestStarredTasksTrainOnTheSparseReward(t *testing.T) {
 	for _, task := range Tasks() {
 		e := configure(t, Request{Task: task.ID, Method: "mappo", Budget: "smoke"})
@@ -162,30 +139,10 @@ func TestLabelsNameWhatDiffersHoweverItWasWritten(t *testing.T) {
 func TestValueLearnersGetFinitelyManyActions(t *testing.T) {
 	for _, task := range Tasks() {
 		e := configure(t, Request{Task: task.ID, Method: "qmix", Budget: "smoke"})
-		env, err := e.Task.Build(1, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env := must.Get(e.Task.Build(1, 1))(t)
 		if env.Spec().Act.Choices == 0 {
 			t.Errorf("%s has continuous actions", task.ID)
 		}
-	}
-}
-
-func TestEpsilonFallsOverAThirdOfAnyBudget(t *testing.T) {
-	for _, b := range cermiclib.Presets {
-		q := configure(t, Request{Task: "balance", Method: "qmix", Budget: b.Budget.Name}).Learner.(learn.Q)
-		e := configure(t, Request{Task: "balance", Method: "mappo-eps", Budget: b.Budget.Name}).Explore.(explore.Epsilon)
-		if want := b.Budget.Frames / 3; q.EpsFrames != want || e.Frames != want {
-			t.Errorf("%s: ε falls over %d and %d frames, want %d", b.Budget.Name, q.EpsFrames, e.Frames, want)
-		}
-	}
-}
-
-func TestAChangedBudgetIsCustom(t *testing.T) {
-	e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"budget.frames=12000"}})
-	if e.Budget.Name != "custom" || e.Budget.Frames != 12000 {
-		t.Errorf("got %+v", e.Budget)
 	}
 }
 
@@ -208,45 +165,6 @@ func TestTrialsOfThePaperAreCalledByTheirSettings(t *testing.T) {
 	if checked == 0 {
 		t.Error("no trial of the paper can be run")
 	}
-}
-
-func TestATableAsksForEachRunOnceAndSaysWhatIsMissing(t *testing.T) {
-	es, missing := Benchmark(paper.Sota, "smoke", 2)
-	if want := 2 * paperCount(); len(es) != want {
-		t.Errorf("%d runs, want %d", len(es), want)
-	}
-	ids := map[string]bool{}
-	for _, e := range es {
-		id, err := e.ID()
-		if err != nil || ids[id] {
-			t.Errorf("run %s (%v) twice", id, err)
-		}
-		ids[id] = true
-	}
-	if len(missing) > 0 {
-		t.Errorf("missing: %v", missing)
-	}
-}
-
-// paperCount is the number of cells of Table 1 that can be run.
-func paperCount() int {
-	tasks, rows := 0, 0
-	for _, t := range Tasks() {
-		for _, p := range paper.Tasks {
-			if t.ID != p.ID {
-				continue
-			}
-			if tasks++; p.Star {
-				tasks++ // on both rewards
-			}
-		}
-	}
-	for _, m := range cermiclib.Methods() {
-		if _, err := paper.FindMethod(m.ID); err == nil || strings.HasSuffix(m.ID, "-ucb") { // ours, below the rows of CERMIC
-			rows++
-		}
-	}
-	return tasks * rows
 }
 
 func TestMistakesAreOneSentenceWithNearNames(t *testing.T) {
@@ -272,34 +190,13 @@ func TestMistakesAreOneSentenceWithNearNames(t *testing.T) {
 		q := good
 		c.change(&q)
 		_, err := New(q)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%+v: got %v, want one sentence with %q", q, err, c.want)
-		}
-	}
-}
-
-func TestAnExperimentReadsBackFromItsJSON(t *testing.T) {
-	e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"task.package_mass=4"}, Seed: 9})
-	text, err := conf.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back experiment.Config
-	if err := conf.Unmarshal(text, &back); err != nil {
-		t.Fatal(err)
-	}
-	first, _ := e.ID()
-	if second, err := back.ID(); err != nil || first != second {
-		t.Errorf("identity %s became %s (%v)", first, second, err)
+		must.Refuse(t, err, c.want)
 	}
 }
 
 func TestThePapersLetterIsAboutSettingsThatExist(t *testing.T) {
 	e := configure(t, Request{Task: "balance", Method: "mappo-cermic-ucb", Budget: "paper"}) // the printed form is not written out
-	text, err := conf.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(conf.Marshal(e))(t)
 	for _, l := range paper.PrintedSettings {
 		now, ok := conf.Get(e, l.Key)
 		if !ok || now != paper.Setting(text, l.Key) {
@@ -331,32 +228,5 @@ func TestFramesCutABudgetShort(t *testing.T) {
 	}
 	if e := configure(t, Request{Task: "balance", Method: "qmix", Budget: "smoke", Frames: 60_000}); e.Budget.Name != "smoke" {
 		t.Errorf("more frames than the budget has make %+v", e.Budget)
-	}
-}
-
-// TestCPMLagsByAThirdOfTheRunAtEveryBudget, also where the policy is chosen beside another method's parts.
-func TestCPMLagsByAThirdOfTheRunAtEveryBudget(t *testing.T) {
-	for _, budget := range cermiclib.Presets {
-		for _, q := range []Request{
-			{Task: "navigation", Method: "cpm", Budget: budget.Budget.Name},
-			{Task: "navigation", Method: "mappo", Budget: budget.Budget.Name, Set: []string{"policy=cpm"}},
-			{Task: "clean_up", Method: "cpm", Budget: budget.Budget.Name},
-		} {
-			e := configure(t, q)
-			if lag := e.Policy.(policy.CPM).Lag; lag != e.Budget.Frames/3 {
-				t.Errorf("%s of %s at %s lags by %d of %d frames", q.Method, q.Task, q.Budget, lag, e.Budget.Frames)
-			}
-		}
-	}
-	e := configure(t, Request{Task: "navigation", Method: "cpm", Budget: "short", Set: []string{"policy.cpm_lag_frames=0"}})
-	if lag := e.Policy.(policy.CPM).Lag; lag != 0 {
-		t.Errorf("a lag that is set to 0 is %d", lag)
-	}
-}
-
-func TestAGridIsEveryMethodOnEveryTask(t *testing.T) {
-	es, err := Grid([]string{"balance", "wheel"}, []string{"mappo", "qmix"}, "smoke", 2, "task.reward=dense")
-	if err != nil || len(es) != 8 || es[7].Seed != 2 || es[7].Task.Kind() != "vmas/wheel" {
-		t.Errorf("%d experiments, %v", len(es), err)
 	}
 }

@@ -33,8 +33,7 @@ type rateKey struct {
 	agents         int // with image observations; 0: vectors
 }
 
-// pace is the total of some runs. Total frames over total time predicts the time of many runs; a median of rates does
-// not, since slow runs take most of the time.
+// pace is the total of some runs: slow runs, which take most of the time, weigh as much as they last.
 type pace struct {
 	runs            int
 	frames, seconds float64

@@ -17,6 +17,7 @@ import (
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/paper"
 )
 
@@ -29,10 +30,7 @@ func TestImagesHaveRatesOfTheirOwn(t *testing.T) {
 	for _, task := range []string{"balance", "chicken_in_the_matrix__repeated", "clean_up", "navigation", "stag_hunt_in_the_matrix__repeated"} {
 		es = append(es, configure(t, Request{Task: task, Method: "mappo", Budget: "short", Seed: 1}))
 	}
-	costs, err := Costs(es, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	costs := must.Get(Costs(es, st))(t)
 	want := []Cost{
 		{Method: "mappo", Runs: 2, Frames: 1_200_000, Longest: 600_000, Rate: Rate{FPS: 1000, Measured: 1}},
 		{Method: "mappo", ImageAgents: 2, Runs: 2, Frames: 1_200_000, Longest: 600_000},
@@ -53,23 +51,12 @@ func TestAForksTimeIsThatOfItsOwnFrames(t *testing.T) {
 	fork := e
 	fork.Forks = []experiment.Fork{{Parent: "0123abcd", At: 540_000}}
 	for id, run := range map[string]experiment.Config{"0123abcd": e, "4567cdef": fork} {
-		text, err := conf.Marshal(run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := st.Claim(t.Context(), id, text, results.Record{Task: "vmas/balance", Method: "mappo", Budget: "short", Seed: 1}, false, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(conf.Marshal(run))(t)
+		r := must.Get(st.Claim(t.Context(), id, text, results.Record{Task: "vmas/balance", Method: "mappo", Budget: "short", Seed: 1}, false, nil))(t)
 		seconds := map[string]float64{"0123abcd": 600, "4567cdef": 60}[id]
-		if err := errors.Join(r.AppendScalars(600_000, map[string]float64{"x": 1}), r.Finish(results.Host{CPU: cpu, Seconds: seconds}), r.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(r.AppendScalars(600_000, map[string]float64{"x": 1}), r.Finish(results.Host{CPU: cpu, Seconds: seconds}), r.Close()))
 	}
-	rates, err := NewRates(st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rates := must.Get(NewRates(st))(t)
 	if got := rates.here[rateKey{"mappo", "short", 0}].fps(); got != 1000 {
 		t.Errorf("%g frames/s, want 1000", got)
 	}
@@ -124,10 +111,7 @@ func TestRatesComeFromHereElseFromOtherProcessorsElseFromTheSlowdownAgainstMAPPO
 			t.Errorf("%s at %s, images of %d agents: %+v, want %+v", c.method, c.budget, c.agents, got, c.want)
 		}
 	}
-	empty, err := results.Open(filepath.Join(t.TempDir(), "none"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	empty := must.Get(results.Open(filepath.Join(t.TempDir(), "none")))(t)
 	if none, err := NewRates(empty); err != nil || none.Of("mappo", "short", 0).FPS != 0 {
 		t.Errorf("a store without runs knows a rate, %v", err)
 	}

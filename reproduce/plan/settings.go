@@ -55,28 +55,19 @@ func Settings(method string, changes ...string) (viz.Table, error) {
 	if err != nil {
 		return viz.Table{}, err
 	}
-	slices.SortStableFunc(all, func(a, b Setting) int { // changed ones first
-		switch {
-		case a.Changed == b.Changed:
-			return 0
-		case a.Changed:
-			return -1
-		}
-		return 1
-	})
 	out := viz.Table{
 		Title:  q.Method + " on " + q.Task + ", budget " + q.Budget,
 		Header: []string{"setting", "value", "default", "what it is"}, Search: true,
 	}
-	for i, s := range all {
+	var unchanged [][]string
+	for _, s := range all {
 		if s.Changed {
-			out.Marked = append(out.Marked, i)
+			out.Marked = append(out.Marked, len(out.Rows))
+			out.Rows = append(out.Rows, []string{s.Key, s.Value, s.Default, s.Sentence()})
+		} else {
+			unchanged = append(unchanged, []string{s.Key, s.Value, "", s.Sentence()})
 		}
-		was := s.Default
-		if !s.Changed {
-			was = ""
-		}
-		out.Rows = append(out.Rows, []string{s.Key, s.Value, was, s.Sentence()})
 	}
+	out.Rows = append(out.Rows, unchanged...)
 	return out, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/envs/conf"
 )
 
 // Find returns the head of a run of st by its ID, which may be shortened.
@@ -41,8 +40,8 @@ func Stored(st *results.Store, id string) (experiment.Config, error) {
 	if err != nil {
 		return experiment.Config{}, err
 	}
-	var e experiment.Config
-	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
+	e, err := experiment.Of(r)
+	if err != nil {
 		return e, fmt.Errorf("run %s cannot be read by this program, since a notebook or another version of it made the run: %w",
 			r.ID, err)
 	}

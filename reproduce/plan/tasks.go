@@ -106,13 +106,13 @@ func splitWorld(world string) (name string, set []string) {
 
 // Variant is the default of a task with some settings changed, each "key=value".
 func Variant(id string, set ...string) (envs.Config, error) {
-	holder := struct {
-		Task envs.Config `json:"task"`
-	}{}
-	var err error
-	if holder.Task, err = envs.Default(id); err != nil {
+	task, err := envs.Default(id)
+	if err != nil {
 		return nil, err
 	}
+	holder := struct {
+		Task envs.Config `json:"task"`
+	}{task}
 	for _, assignment := range set {
 		key, value, _ := strings.Cut(assignment, "=")
 		if err := conf.Set(&holder, "task."+key, value); err != nil {

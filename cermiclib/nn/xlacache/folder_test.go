@@ -9,20 +9,20 @@ import (
 	"testing"
 	"time"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // plugin makes a file that stands for a plug-in.
 func plugin(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plugin.so")
-	envtest.NoError(t, os.WriteFile(path, []byte("code"), 0o600))
+	must.Do(t, os.WriteFile(path, []byte("code"), 0o600))
 	return path
 }
 
 func TestEntriesComeBackWhole(t *testing.T) {
 	dir, so := filepath.Join(t.TempDir(), "kept"), plugin(t)
-	f := envtest.Must(open(dir, so))
+	f := must.Value(open(dir, so))
 	key, code := f.key([]byte("program"), []byte("options")), bytes.Repeat([]byte("code"), 1000)
 	if f.read(key) != nil {
 		t.Error("an entry that was never written is read")
@@ -31,13 +31,13 @@ func TestEntriesComeBackWhole(t *testing.T) {
 	if !bytes.Equal(f.read(key), code) {
 		t.Error("what was written is not what is read")
 	}
-	whole := envtest.Must(os.ReadFile(f.file(key)))
+	whole := must.Value(os.ReadFile(f.file(key)))
 	for name, damaged := range map[string][]byte{
 		"cut short":   whole[:len(whole)-1],
 		"empty":       {},
 		"one bit off": append(append([]byte{}, whole[:100]...), append([]byte{whole[100] ^ 1}, whole[101:]...)...),
 	} {
-		envtest.NoError(t, os.WriteFile(f.file(key), damaged, 0o600))
+		must.Do(t, os.WriteFile(f.file(key), damaged, 0o600))
 		if f.read(key) != nil {
 			t.Errorf("an entry that is %s is read", name)
 		}
@@ -46,7 +46,7 @@ func TestEntriesComeBackWhole(t *testing.T) {
 
 func TestKeysTellApartWhatCodeDependsOn(t *testing.T) {
 	dir, so := t.TempDir(), plugin(t)
-	f := envtest.Must(open(dir, so))
+	f := must.Value(open(dir, so))
 	seen := map[string]string{f.key([]byte("ab"), []byte("c")): "the first"}
 	check := func(name, key string) {
 		if other, found := seen[key]; found {
@@ -63,7 +63,7 @@ func TestKeysTellApartWhatCodeDependsOn(t *testing.T) {
 	}
 	check("another flag", other.key([]byte("ab"), []byte("c")))
 	t.Setenv("XLA_FLAGS", "")
-	envtest.NoError(t, os.WriteFile(so, []byte("another plug-in"), 0o600))
+	must.Do(t, os.WriteFile(so, []byte("another plug-in"), 0o600))
 	if other, err = open(dir, so); err != nil {
 		t.Fatal(err)
 	}
@@ -75,20 +75,20 @@ func TestKeysTellApartWhatCodeDependsOn(t *testing.T) {
 
 func TestOldestEntriesAreRemovedBeyondTheLimit(t *testing.T) {
 	dir := t.TempDir()
-	f := envtest.Must(open(dir, plugin(t)))
+	f := must.Value(open(dir, plugin(t)))
 	now := time.Now()
 	for i, name := range []string{"old", "used", "new"} {
 		path := f.file(name)
-		envtest.NoError(t, os.WriteFile(path, nil, 0o600))
+		must.Do(t, os.WriteFile(path, nil, 0o600))
 		if err := os.Truncate(path, limit/2); err != nil { // a hole: takes no room
 			t.Skip(err)
 		}
 		at := now.Add(time.Duration(i-5) * time.Hour)
-		envtest.NoError(t, os.Chtimes(path, at, at))
+		must.Do(t, os.Chtimes(path, at, at))
 	}
 	part := filepath.Join(dir, "x.part")
-	envtest.NoError(t, os.WriteFile(part, nil, 0o600))
-	envtest.NoError(t, os.Chtimes(part, now.Add(-2*time.Hour), now.Add(-2*time.Hour)))
+	must.Do(t, os.WriteFile(part, nil, 0o600))
+	must.Do(t, os.Chtimes(part, now.Add(-2*time.Hour), now.Add(-2*time.Hour)))
 	f.prune()
 	left, _ := filepath.Glob(filepath.Join(dir, "*"))
 	if len(left) != 2 || filepath.Base(left[0]) != "new.xla" || filepath.Base(left[1]) != "used.xla" {

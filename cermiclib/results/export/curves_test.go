@@ -16,6 +16,7 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // goldenDir is where recordings are read from: the committed copy or, if there are others, a folder of
@@ -35,10 +36,7 @@ var tableRow = regexp.MustCompile(`(?m)^\| (\w+) \| (\w+) \| (\d+) \| ([-0-9. ]+
 
 func TestRecordedCurvesMatchTheirTable(t *testing.T) {
 	dir := goldenDir()
-	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := must.Get(os.ReadFile(filepath.Join(dir, "README.md")))(t)
 	files, err := filepath.Glob(filepath.Join(dir, "*"+recordedSuffix))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recorded curves in %s, %v", dir, err)
@@ -51,10 +49,7 @@ func TestRecordedCurvesMatchTheirTable(t *testing.T) {
 		t.Errorf("the table has %d rows for %d files", len(rows), len(files))
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(t)
 		rs, err := Import(data)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -71,10 +66,7 @@ func TestRecordedCurvesMatchTheirTable(t *testing.T) {
 func checkMeans(t *testing.T, name string, rs []*results.Record, want []string) {
 	t.Helper()
 	for k, text := range want {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Get(strconv.ParseFloat(text, 64))(t)
 		mean := 0.0
 		for _, r := range rs {
 			if len(r.Evals) != len(want) || r.Frames != r.Evals[len(want)-1].Frames {
@@ -112,9 +104,5 @@ func TestBenchMARLKnowsItsCurvesByName(t *testing.T) {
 
 func recordedFile(t *testing.T) []byte {
 	t.Helper()
-	data, err := recorded.ReadFile(recordedDir + "mappo-balance" + recordedSuffix)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(recorded.ReadFile(recordedDir + "mappo-balance" + recordedSuffix))(t)
 }

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 )
 
 func exported() *results.Record {
@@ -31,10 +32,7 @@ func exported() *results.Record {
 
 func TestMarlEvalReadsBack(t *testing.T) {
 	r := exported()
-	data, err := MarlEval([]*results.Record{r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(MarlEval([]*results.Record{r}))(t)
 	back, err := Import(data)
 	if err != nil || len(back) != 1 {
 		t.Fatalf("%d records, %v", len(back), err)
@@ -53,25 +51,17 @@ func TestMarlEvalReadsBack(t *testing.T) {
 }
 
 // As BenchMARL writes it: steps by their iteration, other metrics beside the return, collections without an evaluation.
+// marl-eval's own examples call their runs run_1; another name has a seed by its place.
 func TestMarlEvalReadsBenchMARL(t *testing.T) {
-	rs, err := Import([]byte(`{"vmas": {"balance": {"mappo": {"seed_0": {"absolute_metrics": {"return": [3.0]},
+	rs, err := Import([]byte(`{"vmas": {"balance": {"mappo": {"run_4": {"absolute_metrics": {"return": [3.0]},
 		"step_10": {"step_count": 60000, "agents_return": [3.0, 1.0], "return": [3.0, 1.0]},
-		"step_2": {"step_count": 12000, "return": [0.5]}, "step_3": {"step_count": 18000, "other": [1]}}}}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := rs[0].Evals
-	if len(e) != 2 || e[0].Frames != 12000 || e[1].Frames != 60000 || e[1].Scores[1] != 1 || rs[0].Seed != 0 || e[1].Groups != nil {
-		t.Errorf("got %+v", rs[0])
-	}
-}
-
-// marl-eval's own examples call their runs run_1; who calls them otherwise still has several.
-func TestSeedsAreReadFromTheNamesOfRuns(t *testing.T) {
-	rs, err := Import([]byte(`{"e": {"t": {"m": {"run_4": {"step_1": {"step_count": 1, "return": [1]}},
+		"step_2": {"step_count": 12000, "return": [0.5]}, "step_3": {"step_count": 18000, "other": [1]}},
 		"second": {"step_1": {"step_count": 1, "return": [2]}}}}}}`))
-	if err != nil || len(rs) != 2 || rs[0].Seed != 4 || rs[1].Seed != 1 {
-		t.Errorf("got %+v, %v, want seeds 4 and 1", rs, err)
+	must.Do(t, err)
+	e := rs[0].Evals
+	if len(e) != 2 || e[0].Frames != 12000 || e[1].Frames != 60000 || e[1].Scores[1] != 1 || rs[0].Seed != 4 ||
+		e[1].Groups != nil || len(rs) != 2 || rs[1].Seed != 1 {
+		t.Errorf("got %+v", rs)
 	}
 }
 
@@ -98,9 +88,7 @@ func TestForeignFilesAreRefusedInASentence(t *testing.T) {
 		}
 	}
 	_, err := MarlEval([]*results.Record{exported(), exported()})
-	if err == nil || !strings.Contains(err.Error(), "two runs of vmas/balance, mappo, seed 3") {
-		t.Errorf("two runs in one place: %v", err)
-	}
+	must.Refuse(t, err, "two runs of vmas/balance, mappo, seed 3")
 	if _, err := MarlEval([]*results.Record{{Task: "vmas/balance"}}); err == nil {
 		t.Error("a run without evaluations is exported")
 	}
@@ -109,9 +97,7 @@ func TestForeignFilesAreRefusedInASentence(t *testing.T) {
 // The file is read with nothing but the wire format: frames, checksums, fields.
 func TestTensorBoardFilesHoldEveryNumber(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteTensorBoard(&b, exported()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteTensorBoard(&b, exported()))
 	got := map[string]float32{}
 	crc := func(x []byte) uint32 {
 		c := crc32.Checksum(x, crc32.MakeTable(crc32.Castagnoli))
@@ -193,9 +179,7 @@ func TestGroupsLeaveAndComeBackAsBenchMARLWritesThem(t *testing.T) {
 		t.Errorf("got %+v, %v", back[0].Evals, err)
 	}
 	var b bytes.Buffer
-	if err := WriteTensorBoard(&b, twoGroups()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteTensorBoard(&b, twoGroups()))
 	for _, tag := range []string{
 		"eval/adversary/reward/episode_reward_mean", "eval/agent/reward/episode_reward_mean", "train/adversary/actor_loss",
 		"collection/agent/reward/reward_mean",

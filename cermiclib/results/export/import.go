@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -42,15 +43,12 @@ func BenchMARL(learner, task string) ([]*results.Record, error) {
 	return Import(data)
 }
 
-// Size limits in bytes, far above genuine files. The largest of these are a benchmark's results of a whole paper.
-const (
-	maxText     = 256 << 20 // unpacked
-	maxImported = 64 << 20  // on disk
-)
+// maxText is the largest size of an unpacked file in bytes, far above a benchmark's results of a whole paper.
+const maxText = 256 << 20
 
 // ImportFile is Import of a file.
 func ImportFile(path string) ([]*results.Record, error) {
-	data, err := results.ReadFile(path, maxImported)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -70,21 +68,16 @@ func Import(data []byte) ([]*results.Record, error) {
 		return nil, err
 	}
 	var c curves
-	if json.Unmarshal(data, &struct{ Schema *string }{&c.Schema}) == nil && c.Schema != "" {
-		err := json.Unmarshal(data, &c)
-		if err == nil && c.Schema != recordedSchema {
-			err = fmt.Errorf("schema is %q, want %q", c.Schema, recordedSchema)
-		}
-		var rs []*results.Record
-		if err == nil {
-			rs, err = c.records()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("recorded curves: %w", plain(err))
-		}
-		return rs, nil
+	err = json.Unmarshal(data, &c)
+	switch {
+	case c.Schema == "":
+		return readMarlEval(data)
+	case c.Schema != recordedSchema:
+		return nil, fmt.Errorf("recorded curves: schema is %q, want %q", c.Schema, recordedSchema)
+	case err != nil:
+		return nil, fmt.Errorf("recorded curves: %w", plain(err))
 	}
-	return readMarlEval(data)
+	return c.records()
 }
 
 var textOrNumber = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|NaN|Infinity`)

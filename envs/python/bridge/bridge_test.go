@@ -15,6 +15,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // The rollout behind tests/known.json, whose sums the Python tests compare with environments built without the
@@ -88,19 +89,19 @@ func add(sums map[string]float64, s *envs.Step, pixels []uint8) {
 func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 	found := known{}
 	for _, name := range envs.Names() {
-		cfg := envtest.Must(envs.Default(name))
+		cfg := must.Value(envs.Default(name))
 		common := cfg.Shared()
 		common.NumEnvs = knownEnvs
-		direct := envtest.Must(cfg.WithShared(common).Build(knownSeed, 1))
+		direct := must.Value(cfg.WithShared(common).Build(knownSeed, 1))
 		s := direct.Spec()
-		bridged := envtest.Must(Make(name, []byte("{}"), knownEnvs, 0, 2))
+		bridged := must.Value(Make(name, []byte("{}"), knownEnvs, 0, 2))
 		want, act := envs.NewStep(s), envs.NewActions(s)
 		got, pixels := newStep(s)
 		painted := make([]uint8, len(pixels))
 		found[name] = map[string]float64{}
 		seed := uint64(knownSeed)
 		direct.Reset(nil, want)
-		envtest.NoError(t, bridged.Reset(got, pixels, nil, &seed))
+		must.Do(t, bridged.Reset(got, pixels, nil, &seed))
 		for step := range knownSteps + 1 {
 			if s.CellLen() > 0 {
 				s.RGB(painted, want.Cells)
@@ -115,7 +116,7 @@ func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 				mask[c] = want.Terminated[c] | want.Truncated[c]
 			}
 			direct.Reset(mask, want)
-			envtest.NoError(t, bridged.Reset(got, pixels, mask, nil))
+			must.Do(t, bridged.Reset(got, pixels, mask, nil))
 			recipe(s, step, want.Mask, act)
 			direct.Step(act, want)
 			if err := bridged.Step(got, pixels, act.Discrete, act.Continuous); err != nil {
@@ -125,12 +126,12 @@ func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 	}
 	file := filepath.Join("..", "tests", "known.json")
 	if *envtest.Regen {
-		text := envtest.Must(json.MarshalIndent(found, "", "\t"))
-		envtest.NoError(t, os.WriteFile(file, append(text, '\n'), 0o666))
+		text := must.Value(json.MarshalIndent(found, "", "\t"))
+		must.Do(t, os.WriteFile(file, append(text, '\n'), 0o666))
 	}
-	text := envtest.Must(os.ReadFile(file))
+	text := must.Value(os.ReadFile(file))
 	var stored known
-	envtest.NoError(t, json.Unmarshal(text, &stored))
+	must.Do(t, json.Unmarshal(text, &stored))
 	for name, sums := range stored {
 		for buffer, y := range sums {
 			// Rounding differs between processors; five digits remain after ten steps of physics.
@@ -169,8 +170,8 @@ func TestMistakesAreAnsweredWithOneSentence(t *testing.T) {
 }
 
 func TestProtocolIsKept(t *testing.T) {
-	env := envtest.Must(Make("explore/climbing", []byte("{}"), 2, 0, 0))
-	spec := envtest.Must(env.Spec())
+	env := must.Value(Make("explore/climbing", []byte("{}"), 2, 0, 0))
+	spec := must.Value(env.Spec())
 	out, _ := newStep(spec)
 	seed := uint64(1)
 	for _, c := range []struct {
@@ -201,10 +202,10 @@ func TestProtocolIsKept(t *testing.T) {
 
 // Cells are memory that another thread of the caller may corrupt.
 func TestCellWithoutPictureIsAnError(t *testing.T) {
-	env := envtest.Must(Make("meltingpot/clean_up", []byte("{}"), 9, 0, 3))
-	spec := envtest.Must(env.Spec())
+	env := must.Value(Make("meltingpot/clean_up", []byte("{}"), 9, 0, 3))
+	spec := must.Value(env.Spec())
 	out, pixels := newStep(spec)
-	envtest.NoError(t, env.painter.paint(spec, pixels, out.Cells, nil))
+	must.Do(t, env.painter.paint(spec, pixels, out.Cells, nil))
 	out.Cells[len(out.Cells)-1] = math.MaxUint16
 	if err := env.painter.paint(spec, pixels, out.Cells, nil); err == nil {
 		t.Error("a cell with an unknown number is rendered")
@@ -217,8 +218,8 @@ func TestCellWithoutPictureIsAnError(t *testing.T) {
 // Concurrent calls to one environment wait for each other; a call after Close is an error and not a crash.
 func TestEnvironmentIsSafeForManyThreads(t *testing.T) {
 	for range 3 {
-		env := envtest.Must(Make("vmas/balance", []byte("{}"), 8, 0, 2))
-		spec := envtest.Must(env.Spec())
+		env := must.Value(Make("vmas/balance", []byte("{}"), 8, 0, 2))
+		spec := must.Value(env.Spec())
 		var all sync.WaitGroup
 		for i := range 4 {
 			all.Go(func() {
@@ -261,12 +262,12 @@ func FuzzMake(f *testing.F) {
 			}
 			return
 		}
-		spec := envtest.Must(env.Spec())
+		spec := must.Value(env.Spec())
 		out, pixels := newStep(spec)
-		envtest.NoError(t, env.Reset(out, pixels, nil, nil))
+		must.Do(t, env.Reset(out, pixels, nil, nil))
 		act := envs.NewActions(spec)
 		recipe(spec, 0, out.Mask, act)
-		envtest.NoError(t, env.Step(out, pixels, act.Discrete, act.Continuous))
-		envtest.NoError(t, env.Close())
+		must.Do(t, env.Step(out, pixels, act.Discrete, act.Continuous))
+		must.Do(t, env.Close())
 	})
 }

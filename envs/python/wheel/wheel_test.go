@@ -14,14 +14,14 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 )
 
 // pack packs the package of this repository with a stand-in for the library.
 func pack(t *testing.T) (name string, packed []byte) {
 	t.Helper()
 	lib := filepath.Join(t.TempDir(), "libcermic_envs.so")
-	envtest.NoError(t, os.WriteFile(lib, []byte("a library"), 0o777))
+	must.Do(t, os.WriteFile(lib, []byte("a library"), 0o777))
 	name, packed, err := Pack(filepath.Join("..", "cermic_envs"), lib, filepath.Join("..", "..", "..", "LICENSE"),
 		"linux_x86_64")
 	if err != nil {
@@ -36,11 +36,11 @@ func TestWheelRecordsAllItHolds(t *testing.T) {
 	if want := "cermic_envs-0.1.0-py3-none-linux_x86_64.whl"; name != want {
 		t.Errorf("the wheel is called %s, want %s", name, want)
 	}
-	z := envtest.Must(zip.NewReader(bytes.NewReader(packed), int64(len(packed))))
+	z := must.Value(zip.NewReader(bytes.NewReader(packed), int64(len(packed))))
 	texts, record := map[string]string{}, ""
 	for _, f := range z.File {
-		in := envtest.Must(f.Open())
-		text := envtest.Must(io.ReadAll(in))
+		in := must.Value(f.Open())
+		text := must.Value(io.ReadAll(in))
 		if strings.HasSuffix(f.Name, "/RECORD") {
 			record = string(text)
 			continue
@@ -78,7 +78,7 @@ func TestEqualFilesMakeEqualWheels(t *testing.T) {
 
 // The package looks for the library under the name with which it is built.
 func TestLibraryHasTheNameThatPythonLooksFor(t *testing.T) {
-	text := envtest.Must(os.ReadFile(filepath.Join("..", "cermic_envs", "_library.py")))
+	text := must.Value(os.ReadFile(filepath.Join("..", "cermic_envs", "_library.py")))
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		name, _, err := Library(system, "amd64")
 		if err != nil || !strings.Contains(string(text), `"`+name+`"`) {

@@ -10,7 +10,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/smac/sc2/sc2test"
 	"cermic/envs/smac/sc2api"
 )
@@ -27,11 +27,11 @@ func (n talker) Answer(*sc2api.Request) ([]byte, error) {
 // Long answers are read; endless ones are not.
 func TestAnAnswerIsReadUpToALimit(t *testing.T) {
 	for size, read := range map[int]bool{1 << 20: true, maxAnswer: false} {
-		l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
+		l := must.Value(net.Listen("tcp", "127.0.0.1:0"))
 		defer l.Close()
 		go (&sc2test.Server{Game: talker(size)}).Serve(l)
 		o := Options{StartTimeout: time.Minute, ReplyTimeout: time.Minute, RetryEvery: time.Millisecond}
-		c := envtest.Must(dial(&o, l.Addr().String(), func() error { return nil }))
+		c := must.Value(dial(&o, l.Addr().String(), func() error { return nil }))
 		defer c.close()
 		answer, err := c.call(&sc2api.Request{Request: &sc2api.Request_Ping{Ping: &sc2api.RequestPing{}}})
 		if (err == nil) != read || read && len(answer.GetPing().GetGameVersion()) != size {

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/smac/sc2/sc2test"
 )
 
@@ -95,7 +95,7 @@ func install(t *testing.T, build, behaviour string) (Options, string) {
 		t.Skip("the stand-in is a shell script for Linux")
 	}
 	folder, notes := t.TempDir(), t.TempDir()
-	self := envtest.Must(os.Executable())
+	self := must.Value(os.Executable())
 	script := fmt.Sprintf("#!/bin/sh\nexport %s='%s' %s='%s'\nexec '%s' \"$@\"\n", asGame, behaviour, inside, notes, self)
 	for file, text := range map[string]string{
 		filepath.Join("Versions", build, "SC2_x64"):             script,
@@ -103,8 +103,8 @@ func install(t *testing.T, build, behaviour string) (Options, string) {
 		filepath.Join("Versions", "Base1", "SC2_x64"):           "#!/bin/sh\nexit 1\n",
 	} {
 		file = filepath.Join(folder, file)
-		envtest.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		envtest.NoError(t, os.WriteFile(file, []byte(text), 0o755))
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, []byte(text), 0o755))
 	}
 	return Options{
 		Folder: folder, Version: "4.10", Race: Protoss, StartTimeout: 20 * time.Second, RetryEvery: 5 * time.Millisecond,
@@ -120,10 +120,10 @@ func squad() []Placement {
 // started returns the arguments of each started game.
 func started(t *testing.T, notes string) []string {
 	t.Helper()
-	files := envtest.Must(filepath.Glob(filepath.Join(notes, "start*")))
+	files := must.Value(filepath.Glob(filepath.Join(notes, "start*")))
 	var out []string
 	for _, file := range files {
-		text := envtest.Must(os.ReadFile(file))
+		text := must.Value(os.ReadFile(file))
 		out = append(out, string(text))
 	}
 	return out
@@ -131,7 +131,7 @@ func started(t *testing.T, notes string) []string {
 
 func TestAGameIsStartedUsedAgainAndEnded(t *testing.T) {
 	o, notes := install(t, "Base75689", "plays")
-	g := envtest.Must(Acquire(o))
+	g := must.Value(Acquire(o))
 	if g.FirstType() != 1961 || g.Ground().Width != 32 || g.Ground().PlayHeight != 32 || !g.Ground().Pathable[5] {
 		t.Errorf("first type %d, ground %d × %d", g.FirstType(), g.Ground().Width, g.Ground().Height)
 	}
@@ -232,12 +232,12 @@ func TestSomethingElseAtAnAddressIsTold(t *testing.T) {
 
 // A game that loads for minutes answers hundreds of connections with 404; none of them may leak.
 func TestWaitingForAGameKeepsNoConnections(t *testing.T) {
-	l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
+	l := must.Value(net.Listen("tcp", "127.0.0.1:0"))
 	defer l.Close()
 	go (&sc2test.Server{Game: sc2test.NewYard(), Loading: 200}).Serve(l)
 	o := Options{StartTimeout: time.Minute, RetryEvery: time.Millisecond}
 	before := runtime.NumGoroutine()
-	c := envtest.Must(dial(&o, l.Addr().String(), func() error { return nil }))
+	c := must.Value(dial(&o, l.Addr().String(), func() error { return nil }))
 	defer c.close()
 	left := 0
 	for range 200 { // closed connections need a moment to end
@@ -255,7 +255,7 @@ func TestOtherAddressesAreTriedBeforeOneThatFailed(t *testing.T) {
 		Folder: t.TempDir()}
 	var servers []net.Listener
 	for range 2 {
-		l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
+		l := must.Value(net.Listen("tcp", "127.0.0.1:0"))
 		defer l.Close()
 		go (&sc2test.Server{Game: sc2test.NewYard()}).Serve(l)
 		servers, o.Addresses = append(servers, l), append(o.Addresses, l.Addr().String())
@@ -286,7 +286,7 @@ func TestAGameBehindAScriptIsEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := envtest.Must(Acquire(o))
+	g := must.Value(Acquire(o))
 	ended := make(chan bool)
 	go func() {
 		g.Discard()
@@ -306,8 +306,8 @@ func TestAGameBehindAScriptIsEnded(t *testing.T) {
 func TestAVersionIsFoundByItsFirstTwoNumbers(t *testing.T) {
 	o, _ := install(t, "Base75689", "plays")
 	newest := filepath.Join(o.Folder, "Versions", "Base99999", "SC2_x64")
-	envtest.NoError(t, os.MkdirAll(filepath.Dir(newest), 0o755))
-	envtest.NoError(t, os.WriteFile(newest, nil, 0o755))
+	must.Do(t, os.MkdirAll(filepath.Dir(newest), 0o755))
+	must.Do(t, os.WriteFile(newest, nil, 0o755))
 	for version, want := range map[string]string{"4.10": "Base75689", "4.10.0": "Base75689", "": "Base99999",
 		"4.1": "Base99999", "5": "Base99999"} {
 		o.Version = version
@@ -345,7 +345,7 @@ func TestAGameThatDiesInABattleIsReplaced(t *testing.T) {
 // A game takes gigabytes, so none may survive a kill of the program that started it.
 func TestAGameEndsWithItsProgram(t *testing.T) {
 	o, _ := install(t, "Base75689", "plays")
-	self := envtest.Must(os.Executable())
+	self := must.Value(os.Executable())
 	program := exec.Command(self)
 	program.Env = append(os.Environ(), owns+"="+o.Folder)
 	out, err := program.StdoutPipe()
@@ -362,7 +362,7 @@ func TestAGameEndsWithItsProgram(t *testing.T) {
 	} else {
 		c.Close()
 	}
-	envtest.NoError(t, program.Process.Kill())
+	must.Do(t, program.Process.Kill())
 	_ = program.Wait() // killed
 	for range 500 {
 		c, err := net.Dial("tcp", address)
@@ -387,7 +387,7 @@ func TestWhatIsNotInstalledIsNamed(t *testing.T) {
 		{"newest", func(o *Options) { o.Version = "5.0.0" }, "task.sc2_version=4.10 "},
 		{"map", func(o *Options) {
 			o.Version = ""
-			envtest.NoError(t, os.RemoveAll(filepath.Join(o.Folder, "Maps")))
+			must.Do(t, os.RemoveAll(filepath.Join(o.Folder, "Maps")))
 		}, "32x32_flat.SC2Map"},
 	} {
 		p := o
@@ -408,10 +408,10 @@ func TestGridsOfBothKindsAreRead(t *testing.T) {
 		yard.Bits = bits
 		yard.Blocked = func(x, y int) bool { return (3*x+5*y)%7 == 0 }
 		yard.Height = func(x, y int) uint8 { return uint8(7*x + 11*y) }
-		l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
+		l := must.Value(net.Listen("tcp", "127.0.0.1:0"))
 		defer l.Close()
 		go (&sc2test.Server{Game: yard}).Serve(l)
-		g := envtest.Must(Acquire(Options{
+		g := must.Value(Acquire(Options{
 			Addresses: []string{l.Addr().String()}, StartTimeout: time.Second, RetryEvery: time.Millisecond,
 			ReplyTimeout: time.Second,
 			Race:         Zerg, Folder: t.TempDir(),
