@@ -72,8 +72,10 @@ func (m *Machine) pairs() []pair {
 		"off_policy_memory_size=600000", "lr=3e-4"}
 	const oneUpdate = "MAPPO update of 2400 frames"
 	update := m.benchmark("cermiclib/learn", "MAPPOUpdate", "ms/step")
-	o := h.OnPolicy
-	jaxMARL := []string{"train-jax", "2", fmt.Sprint(o.Frames), fmt.Sprint(o.NumEnvs), fmt.Sprint(o.Epochs), fmt.Sprint(o.Minibatch)}
+	jaxMARL := []string{"train-jax", "2"}
+	for _, n := range []int{h.OnPolicy.Frames, h.OnPolicy.NumEnvs, h.OnPolicy.Epochs, h.OnPolicy.Minibatch} {
+		jaxMARL = append(jaxMARL, fmt.Sprint(n))
+	}
 	out := []pair{
 		{"update", oneUpdate, "ms", "torch", update, m.script("update", "2400", "10")},
 		{"update", oneUpdate, "ms", "torch.compile", update, m.script("update-compiled", "2400", "10")},
@@ -114,13 +116,14 @@ func chosen(all []pair, only string) ([]pair, error) {
 	var out []pair
 	for _, g := range Groups {
 		for _, p := range all {
-			if p.group == g && (only == "" || g == group && strings.Contains(strings.ToLower(p.name+", "+p.peer), strings.ToLower(part))) {
+			title := strings.ToLower(p.name + ", " + p.peer)
+			if p.group == g && (only == "" || g == group && strings.Contains(title, strings.ToLower(part))) {
 				out = append(out, p)
 			}
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no pair of the group %s has %q in its name", group, part)
+		return nil, fmt.Errorf("no pair of the group %s has %q in its name or peer", group, part)
 	}
 	return out, nil
 }

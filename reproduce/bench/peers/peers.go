@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package peers measures VMAS, BenchMARL, torch, JAX with JaxMARL, and Melting Pot beside this program, on the same machine in the same
-// minutes: two programs take turns, and the result is the ratio of each turn.
+// Package peers measures VMAS, BenchMARL, torch, JAX with JaxMARL, and Melting Pot beside this program, on the same
+// machine in the same minutes: two programs take turns, and the result is the ratio of each turn.
 package peers
 
 import (
