@@ -277,12 +277,13 @@ def update(frames, rounds, compiled):
     def adam(module, optimiser):
         nn.utils.clip_grad_norm_(module.parameters(), 5)
         optimiser.step()
-        optimiser.zero_grad()
 
     if compiled:
         losses, adam = torch.compile(losses), torch.compile(adam)
 
     def step():
+        for optimiser in optimisers:
+            optimiser.zero_grad()
         sum(losses()).backward()
         adam(actor, optimisers[0])
         adam(critic, optimisers[1])
