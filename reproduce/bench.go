@@ -50,8 +50,8 @@ func benchCommand() *cobra.Command {
 	f.StringVar(&group, "only", "", "measure one `group`: "+strings.Join(bench.Groups(), ", ")+
 		"; methods and compile take minutes and run only on request; "+
 		"with -peers "+strings.Join(peers.Groups, ", "))
-	f.BoolVar(&beside, "peers", false, "alternate with VMAS, BenchMARL, torch and Melting Pot here; "+
-		"installs them into "+peers.Folder+" (6.3 GB)")
+	f.BoolVar(&beside, "peers", false, "alternate with VMAS, BenchMARL, torch, JaxMARL and Melting Pot here; "+
+		"installs them into "+peers.Folder+" (7.2 GB)")
 	backendFlag(f)
 	return cmd
 }

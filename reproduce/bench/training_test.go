@@ -32,10 +32,13 @@ func dense(b *testing.B, task, method, budget string, set ...string) experiment.
 }
 
 // BenchmarkTraining times whole training iterations, rollout and updates, without compiling and evaluation: of MAPPO
-// and of MAPPO-CERMIC with each memory at the paper's settings on Balance, and of the paper's ten methods at budget
-// short.
+// and of MAPPO-CERMIC with each memory at the paper's settings on Balance, of MAPPO on Simple Adversary with JaxMARL's
+// five actions, and of the paper's ten methods at budget short.
 func BenchmarkTraining(b *testing.B) {
 	b.Run("paper/mappo", func(b *testing.B) { train(b, dense(b, "balance", "mappo", "paper"), 2) })
+	b.Run("cross5/simple_adversary/mappo", func(b *testing.B) {
+		train(b, dense(b, "simple_adversary", "mappo", "paper", "task.discrete=cross5"), 2)
+	})
 	for _, memory := range memories {
 		b.Run("paper/mappo-cermic-"+memory, func(b *testing.B) {
 			train(b, dense(b, "balance", "mappo-cermic", "paper", "explore.memory="+memory), 2)

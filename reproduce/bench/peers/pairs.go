@@ -33,7 +33,7 @@ type Machine struct {
 	Root  string
 	Wheel func() (file string, err error)
 
-	benchMARL, meltingPot Python
+	benchMARL, meltingPot, jax Python
 }
 
 // script measures with peers.py beside BenchMARL and VMAS.
@@ -53,6 +53,11 @@ func (m *Machine) benchmark(pkg, pattern, unit string) func(context.Context) (fl
 	}
 }
 
+// withJAX measures with peers.py beside JaxMARL.
+func (m *Machine) withJAX(args ...string) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (float64, error) { return m.jax.Measure(ctx, args...) }
+}
+
 // pairs are all pairs: one update, training, VMAS's tasks from Go and from Python, Melting Pot's substrates from
 // Python as cells and as images (which the original always paints), and BenchMARL's collection on both Balances.
 func (m *Machine) pairs() []pair {
@@ -65,13 +70,22 @@ func (m *Machine) pairs() []pair {
 	offPolicy := []string{"train", "qmix", "3", "off_policy_collected_frames_per_batch=6000",
 		"off_policy_n_envs_per_worker=60", "off_policy_n_optimizer_steps=100", "off_policy_train_batch_size=1024",
 		"off_policy_memory_size=600000", "lr=3e-4"}
+	const oneUpdate = "MAPPO update of 2400 frames"
+	update := m.benchmark("cermiclib/learn", "MAPPOUpdate", "ms/step")
+	jaxMARL := []string{"train-jax", "2"}
+	for _, n := range []int{h.OnPolicy.Frames, h.OnPolicy.NumEnvs, h.OnPolicy.Epochs, h.OnPolicy.Minibatch} {
+		jaxMARL = append(jaxMARL, fmt.Sprint(n))
+	}
 	out := []pair{
-		{"update", "MAPPO update of 2400 frames", "ms", "torch",
-			m.benchmark("cermiclib/learn", "MAPPOUpdate", "ms/step"), m.script("update", "2400", "10")},
+		{"update", oneUpdate, "ms", "torch", update, m.script("update", "2400", "10")},
+		{"update", oneUpdate, "ms", "torch.compile", update, m.script("update-compiled", "2400", "10")},
+		{"update", oneUpdate, "ms", "jax", update, m.withJAX("update-jax", "2400", "10")},
 		{"train", "MAPPO, the paper's settings", "frames/s", "BenchMARL",
 			m.benchmark("reproduce/bench", "Training/paper/mappo$", "frames/s"), m.script(onPolicy...)},
 		{"train", "QMIX, settings of short", "frames/s", "BenchMARL",
 			m.benchmark("reproduce/bench", "Training/short/balance/qmix$", "frames/s"), m.script(offPolicy...)},
+		{"train", "MAPPO on Simple Adversary", "frames/s", "JaxMARL",
+			m.benchmark("reproduce/bench", "Training/cross5/simple_adversary/mappo$", "frames/s"), m.withJAX(jaxMARL...)},
 		{"collect", "BenchMARL's collection on Balance", "frames/s", "VMAS",
 			m.script("collect", "cermic"), m.script("collect", "vmas")},
 	}
@@ -95,19 +109,21 @@ func (m *Machine) pairs() []pair {
 	return out
 }
 
-// chosen are the pairs of a group, or those with a part of their name behind a slash, as env/balance; "" chooses all.
+// chosen are the pairs of a group, or those with a part of their name or peer behind a slash, as env/balance or
+// update/jax; "" chooses all.
 func chosen(all []pair, only string) ([]pair, error) {
 	group, part, _ := strings.Cut(only, "/")
 	var out []pair
 	for _, g := range Groups {
 		for _, p := range all {
-			if p.group == g && (only == "" || g == group && strings.Contains(strings.ToLower(p.name), strings.ToLower(part))) {
+			title := strings.ToLower(p.name + ", " + p.peer)
+			if p.group == g && (only == "" || g == group && strings.Contains(title, strings.ToLower(part))) {
 				out = append(out, p)
 			}
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no pair of the group %s has %q in its name", group, part)
+		return nil, fmt.Errorf("no pair of the group %s has %q in its name or peer", group, part)
 	}
 	return out, nil
 }
@@ -126,6 +142,11 @@ func (m *Machine) install(ctx context.Context, out io.Writer, groups ...string) 
 			return err
 		}
 	}
+	if needs("update", "train") {
+		if m.jax, err = install(ctx, out, filepath.Join(folder, "jax"), jaxKind); err != nil {
+			return err
+		}
+	}
 	if !needs("python", "meltingpot", "collect") {
 		return nil
 	}
@@ -140,7 +161,7 @@ func (m *Machine) install(ctx context.Context, out io.Writer, groups ...string) 
 }
 
 // Measure lets this program and its peers take turns and prints the ratios of the turns: of all groups, of the group
-// that only names, or of pairs with a part of their name behind a slash, as env/balance.
+// that only names, or of pairs with a part of their name or peer behind a slash, as env/balance.
 func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, rounds int) error {
 	list, err := chosen(m.pairs(), only)
 	if err != nil {

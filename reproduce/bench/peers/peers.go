@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package peers measures VMAS, BenchMARL, torch and Melting Pot beside this program, on the same machine in the same
-// minutes: two programs take turns, and the result is the ratio of each turn.
+// Package peers measures VMAS, BenchMARL, torch, JAX with JaxMARL, and Melting Pot beside this program, on the same
+// machine in the same minutes: two programs take turns, and the result is the ratio of each turn.
 package peers
 
 import (
@@ -27,6 +27,9 @@ var benchMARL string
 //go:embed requirements-meltingpot.txt
 var meltingPot string
 
+//go:embed requirements-jax.txt
+var jax string
+
 // kind is what a Python environment holds.
 type kind struct {
 	what, size   string
@@ -39,6 +42,7 @@ var (
 	// TensorFlow, which only trained bots need, is left out.
 	meltingPotKind = kind{what: "Melting Pot and DeepMind Lab2D", size: "0.7 GB", requirements: meltingPot,
 		source: "dm-meltingpot==2.4.1"}
+	jaxKind = kind{what: "JAX and JaxMARL", size: "0.9 GB", requirements: jax}
 )
 
 // Python is an environment in which peers are installed.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures one figure of VMAS, BenchMARL or torch and prints it as a number.
+"""Measures one figure of VMAS, BenchMARL, torch or jax and prints it as a number.
 
     peers.py steps TASK COPIES        frames a second of a VMAS task, random actions, copies reset where they end
     peers.py python TASK COPIES [pixels]
@@ -10,6 +10,9 @@
     peers.py collect SIDE             frames a second of BenchMARL's collection alone, one thread, on Balance of VMAS or of cermic_envs
     peers.py learn SIDE FOLDER FILE   whole runs of BenchMARL's MAPPO on Balance, dense reward: returns of each evaluation
     peers.py update FRAMES STEPS      milliseconds of one minibatch of MAPPO in torch alone: the same networks, loss and Adam, no framework
+                                      update-compiled: the same under torch.compile; update-jax: in jax, as one compiled loop
+    peers.py train-jax ITERATIONS FRAMES COPIES EPOCHS MINIBATCH
+                                      frames a second of MAPPO in jax on JaxMARL's Simple Adversary, the first iteration left out
 """
 
 import gzip
@@ -231,7 +234,18 @@ def mlp(config, torch):
     return made
 
 
-def update(frames, rounds):
+def milliseconds(run, rounds):
+    """Of one of rounds steps: the median of seven runs, after one that warms up."""
+    run()
+    took = []
+    for _ in range(7):
+        start = time.perf_counter()
+        run()
+        took.append(1000 * (time.perf_counter() - start) / rounds)
+    return sorted(took)[len(took) // 2]
+
+
+def update(frames, rounds, compiled):
     """One step of the clipped objective and the critic's loss on Balance's shapes: 4 agents, 16 numbers observed, 2 forces."""
     import torch
     from torch import nn
@@ -249,7 +263,7 @@ def update(frames, rounds):
     logp, advantage, target = torch.randn(frames, agents) - 3, torch.randn(frames, agents), torch.randn(frames, agents)
     biased = torch.tensor(1.0).expm1().log()
 
-    def step():
+    def losses():
         location, scale = actor(obs).chunk(2, -1)
         scale = nn.functional.softplus(scale + biased).clamp_min(1e-4)
         normal = torch.distributions.Normal(location, scale)
@@ -258,21 +272,134 @@ def update(frames, rounds):
         ratio = change.exp()
         objective = torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
         value = critic(obs.flatten(1))
-        for module, optimiser, loss in ((actor, optimisers[0], -objective), (critic, optimisers[1], (value - target).square().mean())):
-            optimiser.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(module.parameters(), 5)
-            optimiser.step()
+        return -objective, (value - target).square().mean()
 
-    for _ in range(5):
-        step()
-    took = []
-    for _ in range(7):
-        start = time.perf_counter()
-        for _ in range(rounds):
-            step()
-        took.append(1000 * (time.perf_counter() - start) / rounds)
-    return sorted(took)[len(took) // 2]
+    def adam(module, optimiser):
+        nn.utils.clip_grad_norm_(module.parameters(), 5)
+        optimiser.step()
+
+    if compiled:
+        losses, adam = torch.compile(losses), torch.compile(adam)
+
+    def step():
+        for optimiser in optimisers:
+            optimiser.zero_grad()
+        sum(losses()).backward()
+        adam(actor, optimisers[0])
+        adam(critic, optimisers[1])
+
+    return milliseconds(lambda: [step() for _ in range(rounds)], rounds)
+
+
+def forward(net, x):
+    import jax
+
+    for weight, bias in net[:-1]:
+        x = jax.numpy.tanh(x @ weight + bias)
+    return x @ net[-1][0] + net[-1][1]
+
+
+def jax_learner(log_prob, agents, width, outputs):
+    """Returns a state of networks and optimisers, and a function that takes a gradient step on the rows of each minibatch in one loop."""
+    import jax
+    import numpy as np
+    import optax
+
+    draw, adam = np.random.default_rng(0), optax.chain(optax.clip_by_global_norm(5.0), optax.adam(1e-4, eps=1e-6))
+    optimiser = optax.partition({"actor": adam, "critic": adam}, {"actor": "actor", "critic": "critic"})
+
+    def net(*widths):
+        return [tuple(np.float32(draw.uniform(-1, 1, shape) / i**0.5) for shape in ((i, o), o)) for i, o in zip(widths, widths[1:])]
+
+    def losses(nets, batch):
+        ratio = jax.numpy.exp(log_prob(forward(nets["actor"], batch["obs"]), batch["action"]) - batch["logp"])
+        objective = jax.numpy.minimum(ratio * batch["advantage"], ratio.clip(0.8, 1.2) * batch["advantage"]).mean()
+        value = forward(nets["critic"], batch["obs"].reshape(len(batch["obs"]), -1))
+        error = jax.numpy.square(value - batch["target"]).mean()
+        return error - objective, (-objective, error)
+
+    def learn(state, data, minibatches):
+        def step(state, rows):
+            gradients, report = jax.grad(losses, has_aux=True)(state[0], {name: x[rows] for name, x in data.items()})
+            change, moments = optimiser.update(gradients, state[1])
+            return (optax.apply_updates(state[0], change), moments), report
+
+        return jax.lax.scan(step, state, minibatches)
+
+    nets = {"actor": net(width, 256, 256, outputs), "critic": net(agents * width, 256, 256, 1)}
+    return jax.device_put((nets, optimiser.init(nets))), jax.jit(learn)
+
+
+def jax_update(frames, rounds):
+    """As update, in one compiled loop. Each step gathers the frames in a new order, as BenchmarkMAPPOUpdate does."""
+    import jax
+    import numpy as np
+
+    def log_prob(outputs, raw):
+        location, scale = jax.numpy.split(outputs, 2, -1)
+        scale = jax.nn.softplus(scale + np.log(np.expm1(1.0))).clip(1e-4)
+        squash = 2 * (np.log(2.0) - raw - jax.nn.softplus(-2 * raw))
+        return (jax.scipy.stats.norm.logpdf(raw, location, scale) - squash).sum(-1)
+
+    agents, act, draw = 4, 2, np.random.default_rng(0)
+    shapes = {"obs": (OBS,), "action": (act,), "logp": (), "advantage": (), "target": ()}
+    data = {name: draw.standard_normal((frames, agents, *shape), np.float32) for name, shape in shapes.items()}
+    data["logp"] -= 3
+    data, minibatches = jax.device_put((data, np.stack([draw.permutation(frames) for _ in range(rounds)])))
+    state, learn = jax_learner(log_prob, agents, OBS, 2 * act)
+    return milliseconds(lambda: jax.block_until_ready(learn(state, data, minibatches)), rounds)
+
+
+def jax_train(iterations, frames, envs, epochs, size):
+    """Rollout, targets and epochs are one compiled function. Each group has an actor and a critic of the group's observations."""
+    import jax
+    import jaxmarl
+
+    jnp, split, env = jax.numpy, jax.random.split, jaxmarl.make("MPE_simple_adversary_v3", max_steps=100)
+    groups, order = (env.adversaries, env.good_agents), jnp.tile(jnp.arange(frames), (epochs, 1))
+
+    def of(group, values):
+        return jnp.stack([values[agent] for agent in group], 1)
+
+    def log_prob(logits, choice):
+        return jnp.take_along_axis(jax.nn.log_softmax(logits), choice[..., None], -1)[..., 0]
+
+    def advantages(after, at):
+        reward, value, following, live = at
+        after = reward + 0.99 * live * (following + 0.9 * after) - value
+        return after, after
+
+    def frame(states, world, key):
+        (obs, state), (key, *keys), actions, rollouts = world, split(key, 3), {}, []
+        for group, (nets, _), key_of_group in zip(groups, states, keys):
+            logits = forward(nets["actor"], of(group, obs))
+            choice = jax.random.categorical(key_of_group, logits)
+            rollouts.append({"obs": of(group, obs), "action": choice, "logp": log_prob(logits, choice)})
+            actions.update(zip(group, choice.T))
+        obs, state, reward, done, _ = jax.vmap(env.step)(split(key, envs), state, actions)
+        return (obs, state), (rollouts, [of(group, reward) for group in groups], 1.0 - done["__all__"][:, None])
+
+    @jax.jit
+    def iterate(states, world, key):
+        (key, *keys), out = split(key, 3), []
+        world, (rollouts, rewards, live) = jax.lax.scan(lambda *x: frame(states, *x), world, split(key, frames // envs))
+        for group, (_, learn), state, data, reward, key in zip(groups, learners, states, rollouts, rewards, keys):
+            seen = jnp.concatenate([data["obs"], of(group, world[0])[None]])
+            value = forward(state[0]["critic"], seen.reshape(*seen.shape[:2], -1))
+            data["advantage"] = jax.lax.scan(advantages, 0 * reward[0], (reward, value[:-1], value[1:], live), reverse=True)[1]
+            data["target"] = data["advantage"] + value[:-1]
+            data = {name: x.reshape(frames, *x.shape[2:]) for name, x in data.items()}
+            minibatches = jax.random.permutation(key, order, axis=1, independent=True).reshape(-1, size)
+            out.append(learn(state, data, minibatches)[0])
+        return out, world
+
+    learners = [jax_learner(log_prob, len(group), env.observation_spaces[group[0]].shape[0], 5) for group in groups]
+    first, *keys = split(jax.random.key(0), iterations + 1)
+    states, world, at = [state for state, _ in learners], jax.vmap(env.reset)(split(first, envs)), []
+    for key in keys:
+        states, world = jax.block_until_ready(iterate(states, world, key))
+        at.append(time.perf_counter())
+    return max(frames / (b - a) for a, b in zip(at, at[1:]))
 
 
 OBS = 16  # numbers that an agent of Balance observes
@@ -291,7 +418,11 @@ if __name__ == "__main__":
         print(collect(rest[0]))
     elif verb == "learn":
         learn(*rest)
-    elif verb == "update":
-        print(update(int(rest[0]), int(rest[1])))
+    elif verb in ("update", "update-compiled"):
+        print(update(*map(int, rest), verb == "update-compiled"))
+    elif verb == "update-jax":
+        print(jax_update(*map(int, rest)))
+    elif verb == "train-jax":
+        print(jax_train(*map(int, rest)))
     else:
         raise SystemExit(f"unknown figure {verb}")
