@@ -239,15 +239,14 @@ func packWeights(st *results.Store, rs []*results.Record, ids []string, to strin
 	return out, nil
 }
 
-// tensorBoard writes a folder for every run: <task>/<method>/seed_<n>.
+// tensorBoard writes an event file for every run, in a folder of its own.
 func (x *runExport) tensorBoard(_ *results.Store, rs []*results.Record) error {
 	for _, r := range rs {
 		var b bytes.Buffer
 		if err := export.WriteTensorBoard(&b, r); err != nil {
 			return err
 		}
-		method, seed := strings.ReplaceAll(r.Method, "/", "_"), fmt.Sprintf("seed_%d", r.Seed)
-		dir := filepath.Join(x.to, filepath.FromSlash(r.Task), method, seed)
+		dir := filepath.Join(x.to, export.TensorBoardFolder(r))
 		if err := results.WriteFile(filepath.Join(dir, "events.out.tfevents.0."+r.ID), b.Bytes()); err != nil {
 			return err
 		}

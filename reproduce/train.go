@@ -15,6 +15,7 @@ import (
 	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/export"
 	"cermic/reproduce/campaign"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
@@ -44,7 +45,7 @@ type choice struct {
 
 func trainCommand() *cobra.Command {
 	c := choice{seeds: seedRange{1, 1}}
-	var fork, store string
+	var fork, store, board string
 	var workers int
 	var again bool
 	cmd := &cobra.Command{
@@ -64,8 +65,9 @@ func trainCommand() *cobra.Command {
 	f.BoolVar(&again, "again", false, "train the runs ID... here, of which only records are committed")
 	storeFlag(f, &store)
 	f.IntVar(&workers, "workers", 1, "runs trained at the same time")
+	f.StringVar(&board, "tensorboard", "", "also write TensorBoard event files below this `folder` while training")
 	trainingFlags(f)
-	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
+	cmd.RunE = func(cmd *cobra.Command, ids []string) (err error) {
 		switch {
 		case workers < 1:
 			return usagef("-workers is %d, want at least 1", workers)
@@ -99,7 +101,13 @@ func trainCommand() *cobra.Command {
 				return err
 			}
 		}
-		if err := trainRuns(cmd, es, st, workers); err != nil {
+		var watch []func(results.Event)
+		if board != "" {
+			live := export.NewLive(board)
+			defer func() { err = errors.Join(err, live.Close()) }()
+			watch = append(watch, live.Watch)
+		}
+		if err := trainRuns(cmd, es, st, workers, watch...); err != nil {
 			return err
 		}
 		if err := summarize(cmd.OutOrStdout(), es, st); err != nil || !demo {
@@ -112,9 +120,11 @@ func trainCommand() *cobra.Command {
 }
 
 // trainRuns trains experiments and shows their progress. A failed run does not stop the others.
-func trainRuns(cmd *cobra.Command, es []experiment.Config, st *results.Store, workers int) error {
+func trainRuns(
+	cmd *cobra.Command, es []experiment.Config, st *results.Store, workers int, watch ...func(results.Event),
+) error {
 	p := campaign.NewProgress(cmd.OutOrStdout(), len(es))
-	err := experiment.RunAll(cmd.Context(), es, st, workers, p.Watch)
+	err := experiment.RunAll(cmd.Context(), es, st, workers, append(watch, p.Watch)...)
 	if len(es) < 2 {
 		return err
 	}

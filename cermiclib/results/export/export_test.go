@@ -6,7 +6,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
@@ -94,16 +97,15 @@ func TestForeignFilesAreRefusedInASentence(t *testing.T) {
 	}
 }
 
-// The file is read with nothing but the wire format: frames, checksums, fields.
-func TestTensorBoardFilesHoldEveryNumber(t *testing.T) {
-	var b bytes.Buffer
-	must.Do(t, WriteTensorBoard(&b, exported()))
+// numbers reads an event file by its wire format alone: frames, checksums, fields. Keys are tag@frames.
+func numbers(t *testing.T, data []byte) map[string]float32 {
+	t.Helper()
 	got := map[string]float32{}
 	crc := func(x []byte) uint32 {
 		c := crc32.Checksum(x, crc32.MakeTable(crc32.Castagnoli))
 		return ((c >> 15) | (c << 17)) + 0xa282ead8
 	}
-	for data := b.Bytes(); len(data) > 0; {
+	for len(data) > 0 {
 		n := binary.LittleEndian.Uint64(data)
 		if crc(data[:8]) != binary.LittleEndian.Uint32(data[8:]) ||
 			crc(data[12:12+n]) != binary.LittleEndian.Uint32(data[12+n:]) {
@@ -119,6 +121,13 @@ func TestTensorBoardFilesHoldEveryNumber(t *testing.T) {
 		}
 		data = data[16+n:]
 	}
+	return got
+}
+
+func TestTensorBoardFilesHoldEveryNumber(t *testing.T) {
+	var b bytes.Buffer
+	must.Do(t, WriteTensorBoard(&b, exported()))
+	got := numbers(t, b.Bytes())
 	for name, want := range map[string]float32{
 		"eval/return@6000": 8, "eval/early_return@6000": 1, "eval/success@6000": 0.5, "eval/return@0": 0, "train/loss@12000": 0.25, "train/loss@6000": 0.5,
 	} {
@@ -215,5 +224,29 @@ func TestRecordedCurvesHaveTheirGroups(t *testing.T) {
 		if math.Abs(mean-want) > 0.051 {
 			t.Errorf("%s: mean return %.2f, want %.1f", name, mean, want)
 		}
+	}
+}
+
+// TestALiveFileHoldsWhatTheWholeRecordDoes: the events of a run, written one by one after its beginning.
+func TestALiveFileHoldsWhatTheWholeRecordDoes(t *testing.T) {
+	r := exported()
+	begun := *r
+	begun.Evals, begun.Scalars = nil, nil
+	live := NewLive(t.TempDir())
+	live.Watch(results.Event{Record: &begun, State: "compiling"})
+	for _, e := range r.Evals {
+		live.Watch(results.Event{Record: r, Frames: e.Frames, Eval: &e})
+	}
+	for name, points := range r.Scalars {
+		for _, p := range points {
+			live.Watch(results.Event{Record: r, Frames: p.Frames, Scalars: map[string]float64{name: p.Value}})
+		}
+	}
+	must.Do(t, live.Close())
+	file := filepath.Join(live.folder, TensorBoardFolder(r), "events.out.tfevents.0."+r.ID)
+	var whole bytes.Buffer
+	must.Do(t, WriteTensorBoard(&whole, r))
+	if got, want := numbers(t, must.Get(os.ReadFile(file))(t)), numbers(t, whole.Bytes()); !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

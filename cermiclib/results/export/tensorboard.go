@@ -4,14 +4,18 @@ package export
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"maps"
 	"math"
 	"math/bits"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -36,35 +40,102 @@ const (
 // a file named events.out.tfevents.<anything>.
 func WriteTensorBoard(w io.Writer, r *results.Record) error {
 	version := protowire.AppendTag(wallTime(), eventFileVersion, protowire.BytesType)
-	events := [][]byte{protowire.AppendString(version, "brain.Event:2")}
-	add := func(tag string, frames int, x float64) { events = append(events, scalarEvent(tag, frames, x)) }
+	err := writeTFRecord(w, protowire.AppendString(version, "brain.Event:2"))
 	for _, e := range r.Evals {
-		add("eval/return", e.Frames, e.Score())
-		if len(e.Early) > 0 {
-			add("eval/early_return", e.Frames, results.Eval{Scores: e.Early}.Score())
-		}
-		if len(e.Success) > 0 {
-			add("eval/success", e.Frames, results.Eval{Scores: e.Success}.Score())
-		}
-		for _, name := range slices.Sorted(maps.Keys(e.Groups)) {
-			add("eval/"+name+"/reward/episode_reward_mean", e.Frames, e.Group(name))
-		}
+		err = errors.Join(err, writeEval(w, e))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Scalars)) {
-		tag := "train/" + name
-		if strings.HasPrefix(name, results.CollectionPrefix) {
-			tag = name
-		}
 		for _, p := range r.Scalars[name] {
-			add(tag, p.Frames, p.Value)
+			err = errors.Join(err, writeScalar(w, scalarTag(name), p.Frames, p.Value))
 		}
 	}
-	for _, event := range events {
-		if err := writeTFRecord(w, event); err != nil {
-			return fmt.Errorf("an event file: %w", err)
-		}
+	if err != nil {
+		return fmt.Errorf("an event file: %w", err)
 	}
 	return nil
+}
+
+// writeEval writes the means of an evaluation.
+func writeEval(w io.Writer, e results.Eval) error {
+	err := writeScalar(w, "eval/return", e.Frames, e.Score())
+	if len(e.Early) > 0 {
+		err = errors.Join(err, writeScalar(w, "eval/early_return", e.Frames, results.Eval{Scores: e.Early}.Score()))
+	}
+	if len(e.Success) > 0 {
+		err = errors.Join(err, writeScalar(w, "eval/success", e.Frames, results.Eval{Scores: e.Success}.Score()))
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Groups)) {
+		err = errors.Join(err, writeScalar(w, "eval/"+name+"/reward/episode_reward_mean", e.Frames, e.Group(name)))
+	}
+	return err
+}
+
+// scalarTag is TensorBoard's name of a scalar.
+func scalarTag(name string) string {
+	if strings.HasPrefix(name, results.CollectionPrefix) {
+		return name
+	}
+	return "train/" + name
+}
+
+// TensorBoardFolder is the folder of a run's event file: <task>/<method>/seed_<n>.
+func TensorBoardFolder(r *results.Record) string {
+	method := strings.ReplaceAll(r.Method, "/", "_")
+	return filepath.Join(filepath.FromSlash(r.Task), method, fmt.Sprintf("seed_%d", r.Seed))
+}
+
+// Live writes an event file for every run below a folder while it trains, in TensorBoardFolder. A resumed run's file
+// begins with what it has been trained for before.
+type Live struct {
+	folder string
+	mu     sync.Mutex
+	files  map[string]*os.File // by the run's ID
+	err    error
+}
+
+// NewLive returns a writer of event files below folder.
+func NewLive(folder string) *Live { return &Live{folder: folder, files: map[string]*os.File{}} }
+
+// Watch writes an event of a run. Several runs may call it at once.
+func (l *Live) Watch(e results.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil && e.Record != nil && e.Failed == "" {
+		l.err = l.write(e)
+	}
+}
+
+func (l *Live) write(e results.Event) error {
+	f := l.files[e.Record.ID]
+	if f == nil {
+		dir := filepath.Join(l.folder, TensorBoardFolder(e.Record))
+		err := os.MkdirAll(dir, 0o777)
+		if err == nil {
+			f, err = os.Create(filepath.Join(dir, "events.out.tfevents.0."+e.Record.ID))
+		}
+		if err != nil {
+			return err
+		}
+		l.files[e.Record.ID] = f
+		return WriteTensorBoard(f, e.Record)
+	}
+	var err error
+	if e.Eval != nil {
+		err = writeEval(f, *e.Eval)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Scalars)) {
+		err = errors.Join(err, writeScalar(f, scalarTag(name), e.Frames, e.Scalars[name]))
+	}
+	return err
+}
+
+// Close closes the files and returns the first error of a run's events.
+func (l *Live) Close() error {
+	err := l.err
+	for _, f := range l.files {
+		err = errors.Join(err, f.Close())
+	}
+	return err
 }
 
 // wallTime begins an event. The field is required.
@@ -72,14 +143,14 @@ func wallTime() []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(nil, eventWallTime, protowire.Fixed64Type), 0)
 }
 
-// scalarEvent encodes one number.
-func scalarEvent(tag string, frames int, x float64) []byte {
+// writeScalar writes one number.
+func writeScalar(w io.Writer, tag string, frames int, x float64) error {
 	value := protowire.AppendString(protowire.AppendTag(nil, valueTag, protowire.BytesType), tag)
 	value = protowire.AppendTag(value, valueSimple, protowire.Fixed32Type)
 	value = protowire.AppendFixed32(value, math.Float32bits(float32(x)))
 	summary := protowire.AppendBytes(protowire.AppendTag(nil, summaryValue, protowire.BytesType), value)
 	event := protowire.AppendVarint(protowire.AppendTag(wallTime(), eventStep, protowire.VarintType), uint64(frames))
-	return protowire.AppendBytes(protowire.AppendTag(event, eventSummary, protowire.BytesType), summary)
+	return writeTFRecord(w, protowire.AppendBytes(protowire.AppendTag(event, eventSummary, protowire.BytesType), summary))
 }
 
 // writeTFRecord frames data as TensorFlow does: length, checksum of the length, data, checksum of the data.
