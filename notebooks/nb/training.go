@@ -4,6 +4,7 @@ package nb
 
 import (
 	"context"
+	"os"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
@@ -26,6 +27,25 @@ func Train(
 	r, err := experiment.Run(ctx, e, st, watch...)
 	l.leave(ctx, e, nil)
 	return r, err
+}
+
+// Compile compiles an experiment's graphs in the background while a page is open, so that a control that chooses it
+// answers sooner. It trains one rollout batch in a folder that it removes.
+func Compile(ctx context.Context, e experiment.Config) {
+	if Headless() {
+		return
+	}
+	go func() {
+		folder, err := os.MkdirTemp("", "cermic-compile")
+		if err != nil {
+			return // the graphs are compiled when they are needed
+		}
+		defer os.RemoveAll(folder)
+		if st, err := results.Open(folder); err == nil {
+			e.Budget.Frames = 1
+			_, _ = experiment.Run(ctx, e, st) // a failure comes again, and is shown, when the run is asked for
+		}
+	}()
 }
 
 // Train trains the experiment that ask makes of the controls, and asks again when one is moved; the next run forks the
