@@ -101,7 +101,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(listCommand(), trainCommand(), campaignCommand(), workCommand(), pretrainCommand(),
 		evaluateCommand(), tableCommand(), resultsCommand(), claimsCommand(), curvesCommand(), exportCommand(),
-		statusCommand(), checkCommand(), benchCommand(), labCommand(), setupCommand(), pythonCommand(), notebooksCommand())
+		statusCommand(), checkCommand(), benchCommand(), labCommand(), webCommand(), setupCommand(), pythonCommand(), notebooksCommand())
 	return root
 }
 

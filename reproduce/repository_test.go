@@ -44,7 +44,7 @@ var layers = [][]string{
 	{"viz"},
 	{"reproduce/paper", "reproduce/records"},
 	{"reproduce/plan"},
-	{"reproduce/figures", "reproduce/bench", "reproduce/campaign"},
+	{"reproduce/figures", "reproduce/bench", "reproduce/campaign", "reproduce/web"},
 	{"reproduce", "notebooks"},
 }
 

@@ -123,6 +123,14 @@ func OnRollout(ctx context.Context, f func(frames int, batch []*rl.Rollout)) con
 	return context.WithValue(ctx, rolloutHooks{}, append(slices.Clone(before), f))
 }
 
+type stepHook struct{}
+
+// OnStep returns a context in which training shows f the environment after every step of a rollout batch, before ended
+// episodes are reset. f runs on the goroutine that trains and must not change the environment.
+func OnStep(ctx context.Context, f func(env envs.Env)) context.Context {
+	return context.WithValue(ctx, stepHook{}, f)
+}
+
 // iterate is one pass of the outer loop of Algorithm 1.
 //
 // paper:Algorithm1  collect with r^i added → update actor and critic → update the curiosity module
@@ -221,6 +229,7 @@ func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
 func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (done episodes, err error) {
 	done.returns = make([]float64, len(t.groups))
 	steps, e := t.groups[0].x.T, t.spec.NumEnvs
+	show, _ := ctx.Value(stepHook{}).(func(envs.Env))
 	for _, g := range t.groups {
 		g.x.Clear()
 		g.x.Iteration, g.x.Frames = t.iteration, t.frames
@@ -240,6 +249,9 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 		}
 		t.env.Step(t.act, t.step)
 		t.visited.note(k, e)
+		if show != nil {
+			show(t.env)
+		}
 		if err := t.observe(k + 1); err != nil {
 			return done, err
 		}

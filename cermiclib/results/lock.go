@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/gofrs/flock"
 )
 
 // lockFile, in a run's folder, is locked by the process that trains the run, and names it. The system unlocks it when
@@ -23,12 +21,11 @@ var ErrBusy = errors.New("the run is being trained elsewhere")
 
 // acquire locks the folder of a run. If another process holds the lock, acquire waits or, without wait, returns an
 // error that names it and wraps ErrBusy.
-func acquire(ctx context.Context, dir string, wait bool, note func(string)) (*flock.Flock, error) {
+func acquire(ctx context.Context, dir string, wait bool, note func(string)) (*fileLock, error) {
 	path, id := filepath.Join(dir, lockFile), filepath.Base(dir)
 	const busy = 10 // tries after which another process trains the run: Owner holds the lock for a moment only
 	for try := 1; ; try++ {
-		// Network file systems lock only files that are open for writing.
-		l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
+		l := newLock(path, os.O_CREATE|os.O_RDWR) // network file systems lock only files that are open for writing
 		locked, err := l.TryLock()
 		pause := 10 * time.Millisecond
 		switch {
@@ -55,7 +52,7 @@ func acquire(ctx context.Context, dir string, wait bool, note func(string)) (*fl
 }
 
 // held reports whether a locked file is still the one at its path. A lock on a removed file protects nothing.
-func held(l *flock.Flock) bool {
+func held(l *fileLock) bool {
 	own, failed := l.Stat()
 	now, err := os.Lstat(l.Path())
 	return failed == nil && err == nil && os.SameFile(own, now)
@@ -84,7 +81,7 @@ func (s *Store) Owner(id string) string {
 	if _, err := os.Lstat(path); err != nil {
 		return ""
 	}
-	l := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	l := newLock(path, os.O_RDONLY)
 	free, err := l.TryRLock()
 	switch {
 	case errors.Is(err, fs.ErrPermission):

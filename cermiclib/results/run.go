@@ -10,8 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/gofrs/flock"
 )
 
 // The files of a run's folder, beside the lock. However often a run was interrupted, its record ends byte for byte the
@@ -26,7 +24,7 @@ const (
 type Run struct {
 	dir    string
 	note   func(string)
-	lock   *flock.Flock // nil if the run is closed, or was complete before the claim
+	lock   *fileLock // nil if the run is closed, or was complete before the claim
 	record *Record
 	resume *Checkpoint
 }

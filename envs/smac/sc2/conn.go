@@ -27,10 +27,6 @@ type conn struct {
 	id      uint32
 }
 
-// direct bypasses proxies, because the game is local, and keeps no connections except those that the game has
-// accepted.
-var direct = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-
 // dial connects to a game that may still be starting. It retries until it succeeds, ended returns an error, or the
 // timeout expires.
 func dial(o *Options, address string, ended func() error) (*conn, error) {
@@ -38,9 +34,7 @@ func dial(o *Options, address string, ended func() error) (*conn, error) {
 	deadline := time.Now().Add(o.StartTimeout)
 	for tries := 1; ; tries++ {
 		ctx, cancel := context.WithDeadline(context.Background(), deadline)
-		ws, answer, err := websocket.Dial(ctx, url, &websocket.DialOptions{
-			HTTPClient: direct, CompressionMode: websocket.CompressionDisabled,
-		})
+		ws, answer, err := websocket.Dial(ctx, url, dialOptions)
 		cancel()
 		if err == nil {
 			ws.SetReadLimit(maxAnswer)
