@@ -128,6 +128,8 @@ def at_home(run, program, folder):
 def main():
     global page
     pictures = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    if pictures:
+        pictures.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         site, program = os.path.join(folder, "site"), os.path.join(folder, "reproduce")
         subprocess.run(["go", "build", "-tags", "noasm", "-o", program, "./reproduce"], cwd=ROOT, check=True)
