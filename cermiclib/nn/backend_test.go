@@ -14,7 +14,7 @@ func TestAMissingPluginIsNotFetched(t *testing.T) {
 	if err == nil {
 		t.Fatal("it was opened")
 	}
-	for _, sign := range []string{"install", "fetch", "http"} {
+	for _, sign := range []string{"installing", "fetch", "http"} {
 		if strings.Contains(err.Error(), sign) {
 			t.Errorf("got %q, want no attempt to %s anything", err, sign)
 		}
