@@ -6,6 +6,7 @@
 Prints how long each thing took; the first thing that is wrong ends it with exit code 1. Screenshots go to a folder if one is named.
 """
 
+import atexit
 import functools
 import http.server
 import json
@@ -67,6 +68,7 @@ class Page:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         options.binary_location = shutil.which("chromium") or ""
         self.browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+        atexit.register(self.browser.quit)
         self.browser.set_script_timeout(PATIENCE)
 
     def js(self, script, *args):
@@ -178,7 +180,6 @@ def main():
         check(not errors, f"the browser complains: {errors}")
         foreign = {u for e in page.browser.get_log("performance") for u in re.findall(r'"url":"(https?://[^/"]+)', e["message"]) if not page.address.startswith(u)}
         check(not foreign, f"the page asks other hosts: {foreign}")
-        page.browser.quit()
 
 
 main()
