@@ -7,6 +7,7 @@ Prints how long each thing took; the first thing that is wrong ends it with exit
 """
 
 import atexit
+import base64
 import functools
 import http.server
 import json
@@ -105,7 +106,7 @@ class Page:
                 check(wide <= width, f"the page is {wide} pixels wide on a screen of {width}")
                 if folder:
                     data = self.browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})["data"]
-                    (folder / f"{name}-{width}-{theme}.png").write_bytes(__import__("base64").b64decode(data))
+                    (folder / f"{name}-{width}-{theme}.png").write_bytes(base64.b64decode(data))
         self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 

@@ -246,8 +246,7 @@ func (x *runExport) tensorBoard(_ *results.Store, rs []*results.Record) error {
 		if err := export.WriteTensorBoard(&b, r); err != nil {
 			return err
 		}
-		dir := filepath.Join(x.to, export.TensorBoardFolder(r))
-		if err := results.WriteFile(filepath.Join(dir, "events.out.tfevents.0."+r.ID), b.Bytes()); err != nil {
+		if err := results.WriteFile(filepath.Join(x.to, export.TensorBoardFile(r)), b.Bytes()); err != nil {
 			return err
 		}
 	}

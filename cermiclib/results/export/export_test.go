@@ -243,7 +243,7 @@ func TestALiveFileHoldsWhatTheWholeRecordDoes(t *testing.T) {
 		}
 	}
 	must.Do(t, live.Close())
-	file := filepath.Join(live.folder, TensorBoardFolder(r), "events.out.tfevents.0."+r.ID)
+	file := filepath.Join(live.folder, TensorBoardFile(r))
 	var whole bytes.Buffer
 	must.Do(t, WriteTensorBoard(&whole, r))
 	if got, want := numbers(t, must.Get(os.ReadFile(file))(t)), numbers(t, whole.Bytes()); !maps.Equal(got, want) {

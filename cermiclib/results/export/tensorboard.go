@@ -39,35 +39,43 @@ const (
 // "train/agent/…". Wall times are 0, so that equal records give equal bytes. TensorBoard expects one folder a run, with
 // a file named events.out.tfevents.<anything>.
 func WriteTensorBoard(w io.Writer, r *results.Record) error {
+	out := events{w: w}
+	out.begin(r)
+	return out.err
+}
+
+// events writes an event file until the first error, which it keeps.
+type events struct {
+	w   io.Writer
+	err error
+}
+
+// begin writes the head of the file and everything in r.
+func (x *events) begin(r *results.Record) {
 	version := protowire.AppendTag(wallTime(), eventFileVersion, protowire.BytesType)
-	err := writeTFRecord(w, protowire.AppendString(version, "brain.Event:2"))
+	x.record(protowire.AppendString(version, "brain.Event:2"))
 	for _, e := range r.Evals {
-		err = errors.Join(err, writeEval(w, e))
+		x.eval(e)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Scalars)) {
 		for _, p := range r.Scalars[name] {
-			err = errors.Join(err, writeScalar(w, scalarTag(name), p.Frames, p.Value))
+			x.scalar(scalarTag(name), p.Frames, p.Value)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("an event file: %w", err)
-	}
-	return nil
 }
 
-// writeEval writes the means of an evaluation.
-func writeEval(w io.Writer, e results.Eval) error {
-	err := writeScalar(w, "eval/return", e.Frames, e.Score())
+// eval writes the means of an evaluation.
+func (x *events) eval(e results.Eval) {
+	x.scalar("eval/return", e.Frames, e.Score())
 	if len(e.Early) > 0 {
-		err = errors.Join(err, writeScalar(w, "eval/early_return", e.Frames, results.Eval{Scores: e.Early}.Score()))
+		x.scalar("eval/early_return", e.Frames, results.Eval{Scores: e.Early}.Score())
 	}
 	if len(e.Success) > 0 {
-		err = errors.Join(err, writeScalar(w, "eval/success", e.Frames, results.Eval{Scores: e.Success}.Score()))
+		x.scalar("eval/success", e.Frames, results.Eval{Scores: e.Success}.Score())
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Groups)) {
-		err = errors.Join(err, writeScalar(w, "eval/"+name+"/reward/episode_reward_mean", e.Frames, e.Group(name)))
+		x.scalar("eval/"+name+"/reward/episode_reward_mean", e.Frames, e.Group(name))
 	}
-	return err
 }
 
 // scalarTag is TensorBoard's name of a scalar.
@@ -78,13 +86,14 @@ func scalarTag(name string) string {
 	return "train/" + name
 }
 
-// TensorBoardFolder is the folder of a run's event file: <task>/<method>/seed_<n>.
-func TensorBoardFolder(r *results.Record) string {
-	method := strings.ReplaceAll(r.Method, "/", "_")
-	return filepath.Join(filepath.FromSlash(r.Task), method, fmt.Sprintf("seed_%d", r.Seed))
+// TensorBoardFile is where a run's event file stands below a folder of runs:
+// <task>/<method>/seed_<n>/events.out.tfevents.0.<ID>.
+func TensorBoardFile(r *results.Record) string {
+	method, seed := strings.ReplaceAll(r.Method, "/", "_"), fmt.Sprintf("seed_%d", r.Seed)
+	return filepath.Join(filepath.FromSlash(r.Task), method, seed, "events.out.tfevents.0."+r.ID)
 }
 
-// Live writes an event file for every run below a folder while it trains, in TensorBoardFolder. A resumed run's file
+// Live writes an event file for every run below a folder while it trains, as TensorBoardFile says. A resumed run's file
 // begins with what it has been trained for before.
 type Live struct {
 	folder string
@@ -108,10 +117,10 @@ func (l *Live) Watch(e results.Event) {
 func (l *Live) write(e results.Event) error {
 	f := l.files[e.Record.ID]
 	if f == nil {
-		dir := filepath.Join(l.folder, TensorBoardFolder(e.Record))
-		err := os.MkdirAll(dir, 0o777)
+		path := filepath.Join(l.folder, TensorBoardFile(e.Record))
+		err := os.MkdirAll(filepath.Dir(path), 0o777)
 		if err == nil {
-			f, err = os.Create(filepath.Join(dir, "events.out.tfevents.0."+e.Record.ID))
+			f, err = os.Create(path)
 		}
 		if err != nil {
 			return err
@@ -119,14 +128,14 @@ func (l *Live) write(e results.Event) error {
 		l.files[e.Record.ID] = f
 		return WriteTensorBoard(f, e.Record)
 	}
-	var err error
+	out := events{w: f}
 	if e.Eval != nil {
-		err = writeEval(f, *e.Eval)
+		out.eval(*e.Eval)
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Scalars)) {
-		err = errors.Join(err, writeScalar(f, scalarTag(name), e.Frames, e.Scalars[name]))
+		out.scalar(scalarTag(name), e.Frames, e.Scalars[name])
 	}
-	return err
+	return out.err
 }
 
 // Close closes the files and returns the first error of a run's events.
@@ -143,24 +152,28 @@ func wallTime() []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(nil, eventWallTime, protowire.Fixed64Type), 0)
 }
 
-// writeScalar writes one number.
-func writeScalar(w io.Writer, tag string, frames int, x float64) error {
+// scalar writes one number.
+func (x *events) scalar(tag string, frames int, number float64) {
 	value := protowire.AppendString(protowire.AppendTag(nil, valueTag, protowire.BytesType), tag)
 	value = protowire.AppendTag(value, valueSimple, protowire.Fixed32Type)
-	value = protowire.AppendFixed32(value, math.Float32bits(float32(x)))
+	value = protowire.AppendFixed32(value, math.Float32bits(float32(number)))
 	summary := protowire.AppendBytes(protowire.AppendTag(nil, summaryValue, protowire.BytesType), value)
 	event := protowire.AppendVarint(protowire.AppendTag(wallTime(), eventStep, protowire.VarintType), uint64(frames))
-	return writeTFRecord(w, protowire.AppendBytes(protowire.AppendTag(event, eventSummary, protowire.BytesType), summary))
+	x.record(protowire.AppendBytes(protowire.AppendTag(event, eventSummary, protowire.BytesType), summary))
 }
 
-// writeTFRecord frames data as TensorFlow does: length, checksum of the length, data, checksum of the data.
-func writeTFRecord(w io.Writer, data []byte) error {
+// record frames data as TensorFlow does: length, checksum of the length, data, checksum of the data.
+func (x *events) record(data []byte) {
+	if x.err != nil {
+		return
+	}
 	frame := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
 	frame = binary.LittleEndian.AppendUint32(frame, maskedCRC(frame))
 	frame = append(frame, data...)
 	frame = binary.LittleEndian.AppendUint32(frame, maskedCRC(data))
-	_, err := w.Write(frame)
-	return err
+	if _, err := x.w.Write(frame); err != nil {
+		x.err = fmt.Errorf("an event file: %w", err)
+	}
 }
 
 // maskedCRC is TensorFlow's variant of CRC-32C, rotated so that a checksum of a checksum stays random.
