@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
@@ -199,7 +200,7 @@ func (b Preset) apply(e *experiment.Config) {
 	e.Learner, e.Policy, e.Explore = rl.OnSchedule(e.Learner, s), rl.OnSchedule(e.Policy, s), rl.OnSchedule(e.Explore, s)
 }
 
-// set changes one setting. A part of another kind gets the budget's schedule. A bonus that begins to fade fades over
+// set changes one setting. A part or a memory of another kind gets the budget's schedule. A bonus that begins to fade fades over
 // the whole budget, unless the value itself is a JSON object with another number of frames.
 func (b Preset) set(e *experiment.Config, key, value string) error {
 	before := *e
@@ -207,10 +208,17 @@ func (b Preset) set(e *experiment.Config, key, value string) error {
 		return err
 	}
 	part, _, nested := strings.Cut(strings.TrimSuffix(key, ".kind"), ".")
+	s := b.schedule(e.Learner)
+	if now, ok := e.Explore.(cermic.Config); ok {
+		if was, ok := before.Explore.(cermic.Config); ok && kindOf(was.Memory) != kindOf(now.Memory) {
+			now.Memory = rl.OnSchedule(now.Memory, s)
+			e.Explore = now
+			return conf.Set(e, key, value)
+		}
+	}
 	if nested && key != annealKey {
 		return nil
 	}
-	s := b.schedule(e.Learner)
 	if kindOf(before.Learner) != kindOf(e.Learner) {
 		e.Learner = rl.OnSchedule(e.Learner, s)
 	}

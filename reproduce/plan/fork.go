@@ -4,6 +4,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,6 +120,7 @@ func changes(now, next experiment.Config) (settings []string, ok bool, err error
 	if err != nil {
 		return nil, false, err
 	}
-	ok = x.Agents == y.Agents && x.InLen() == y.InLen() && x.State == y.State && x.Act.Len() == y.Act.Len()
+	context := func(set string) bool { return strings.HasPrefix(set, "explore.actor_uses_context=") } // an actor's input
+	ok = !slices.ContainsFunc(settings, context) && x.Agents == y.Agents && x.InLen() == y.InLen() && x.State == y.State && x.Act.Len() == y.Act.Len()
 	return settings, ok, nil
 }

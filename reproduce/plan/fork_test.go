@@ -59,6 +59,11 @@ func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 	if e := turn(now, ask("explore=cermic")); len(e.Forks) != 0 || e.Explore.Kind() != "cermic" {
 		t.Errorf("another explorer: %+v, want a run of its own", e.Forks)
 	}
+	curious := ask("explore=cermic")
+	libtest.Stop(t, curious, 1000, st)
+	if e := turn(curious, ask("explore=cermic", "explore.actor_uses_context=true")); len(e.Forks) != 0 {
+		t.Errorf("an actor with another input: %+v, want a run of its own", e.Forks)
+	}
 	must.Get(experiment.Run(t.Context(), now, st))(t)
 	if e := turn(now, next); len(e.Forks) != 0 {
 		t.Errorf("after its end: %+v, want a run of its own", e.Forks)
