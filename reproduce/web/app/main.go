@@ -162,9 +162,13 @@ func (p *player) play() error {
 	if err != nil {
 		return err
 	}
-	run := map[string]any{"id": id, "label": p.now.Label(), "commands": home, "total": p.now.Budget.Frames}
+	run := map[string]any{"id": id, "commands": home, "total": p.now.Budget.Frames}
 	if n := len(p.now.Forks); n > 0 {
-		run["parent"], run["at"] = p.now.Forks[n-1].Parent, p.now.Forks[n-1].At
+		f := p.now.Forks[n-1]
+		run["parent"], run["at"] = f.Parent, f.At
+		if parent, err := p.store.Get(f.Parent); err == nil {
+			run["before"] = curves(parent)
+		}
 	}
 	send("run", run)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -179,6 +183,24 @@ func (p *player) play() error {
 	}
 	send("end", nil)
 	return err
+}
+
+// curves are what the page draws of a record.
+func curves(r *results.Record) map[string]any {
+	points := func(name string) [][2]float64 {
+		out := [][2]float64{}
+		for _, p := range r.Scalars[name] {
+			out = append(out, [2]float64{float64(p.Frames), p.Value})
+		}
+		return out
+	}
+	success := [][2]float64{}
+	for _, e := range r.Evals {
+		success = append(success, [2]float64{float64(e.Frames), e.Score()})
+	}
+	return map[string]any{
+		"success": success, "coverage": points("coverage"), "bonus": points("cermic/int_mean"), "total": r.Frames,
+	}
 }
 
 // begin empties the folder of the runs.

@@ -244,6 +244,12 @@ function removeLane(method) {
   lanes.delete(method);
 }
 
+// inWords says which settings a run has.
+function inWords(lane, { parent, at }) {
+  const s = settings(), knobs = lane.method === "mappo" ? "" : `α = ${s.alpha}, memory ${s.memory}, `;
+  return knobs + `seed ${s.seed}` + (parent ? `, branched off at ${at.toLocaleString("en")} frames` : ", from scratch");
+}
+
 // hear takes one event of a lane's worker.
 function hear(lane, { kind, value }) {
   const run = lane.run;
@@ -256,8 +262,10 @@ function hear(lane, { kind, value }) {
       lane.run = lane.runs.get(value.id) ?? { ...value, success: [], coverage: [], bonus: [], iterations: [] };
       lane.runs.set(value.id, lane.run);
       lane.queue = [];
-      lane.section.querySelector(".note").textContent = value.label;
-      say(value.parent ? `${lane.method} branches off at ${value.at} frames: ${value.label}` : `${lane.method} trains: ${value.label}`);
+      if (value.before && !lane.runs.has(value.parent)) lane.runs.set(value.parent, { ...value.before, id: value.parent }); // committed
+      lane.run.about = inWords(lane, value);
+      lane.section.querySelector(".note").textContent = lane.run.about;
+      say(`${lane.method} trains: ${lane.run.about}`);
       showHome();
       break;
     case "film":
@@ -269,7 +277,7 @@ function hear(lane, { kind, value }) {
       break;
     case "iteration": {
       const coverage = value.scalars.coverage, bonus = value.scalars["cermic/int_mean"]; // MAPPO has no r^i
-      if (run.iterations.push(value.scalars) === 1) say(`${lane.method} trains: ${run.label}`);
+      if (run.iterations.push(value.scalars) === 1) say(`${lane.method} trains: ${run.about}`);
       run.coverage.push([value.frames, coverage]);
       if (bonus !== undefined) run.bonus.push([value.frames, bonus]);
       lane.visits = value.visits;
