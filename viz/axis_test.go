@@ -85,9 +85,6 @@ func TestFiguresOfAnyNumbers(t *testing.T) {
 			b.Seeds = []float64{low, high}
 			return Bars(Figure{}, Group{Bars: []Bar{b}})
 		},
-		"forest": func(low, high float64) (*plot.Plot, error) {
-			return Forest(Figure{}, Bar{Label: "mappo", Value: low, Low: low, High: high})
-		},
 		"scatter": func(low, high float64) (*plot.Plot, error) {
 			return scatter(Figure{}, cloud{Label: "mappo", Points: [][2]float64{{low, high}, {high, low}}})
 		},

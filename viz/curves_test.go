@@ -66,7 +66,6 @@ func TestFiguresRefuseWhatTheyCannotDraw(t *testing.T) {
 		"too few values":   {curves(Series{Label: "mappo", X: []float64{0, 1}, Y: [][]float64{{1}}}), "one for each x"},
 		"too short a band": {curves(banded), "band"},
 		"a seed twice":     {curves(Evals([]results.Group{{Label: "mappo", Runs: []*results.Record{run("a"), run("b")}}})...), `"mappo": two runs have seed 1`},
-		"no interval":      {func() (any, error) { return Forest(Figure{}, bar("x", 1, math.NaN(), 2)) }, "want numbers"},
 		"a point nowhere":  {func() (any, error) { return scatter(Figure{}, cloud{Points: [][2]float64{{0, math.NaN()}}}) }, "point 0"},
 		"no graphs":        {func() (any, error) { return Memory(none, 0, 2) }, "explore.memory=graph"},
 		"no such agent":    {func() (any, error) { return Memory(in, 3, 2) }, "agent 3"},

@@ -62,10 +62,8 @@ func (d drawing) write(path string) (err error) {
 		return WritePNG(path, d.image())
 	case ".svg":
 		data, err = d.svg()
-	case ".pdf":
-		data, err = d.pdf()
 	default:
-		err = errors.New("a figure's name must end in .png, .svg or .pdf")
+		err = errors.New("a figure's name must end in .png or .svg")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -83,8 +81,8 @@ func SVG(p *plot.Plot, width, height vg.Length) ([]byte, error) {
 	return plotted(p, width, height).svg()
 }
 
-// Write draws a plot into a file of the format that its name ends in: .png with the dots of a dense screen, or .svg or
-// .pdf. An existing file is replaced only once the whole figure is drawn.
+// Write draws a plot into a file of the format that its name ends in: .png or .svg. An existing
+// file is replaced only once the whole figure is drawn.
 func Write(path string, p *plot.Plot, width, height vg.Length) error {
 	return plotted(p, width, height).write(path)
 }

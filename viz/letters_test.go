@@ -39,7 +39,6 @@ func figuresNamed(t *testing.T, s string) map[string]*plot.Plot {
 		},
 		"bars":    func() (*plot.Plot, error) { return Bars(f, Group{Bars: bars}) },
 		"groups":  func() (*plot.Plot, error) { return Bars(f, Group{s, bars[:2]}, Group{s, bars[2:4]}) },
-		"forest":  func() (*plot.Plot, error) { return Forest(f, bars...) },
 		"scatter": func() (*plot.Plot, error) { return scatter(f, cloud{Label: s, Points: [][2]float64{{0, 1}}}) },
 	} {
 		p, err := draw()

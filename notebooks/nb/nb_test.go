@@ -197,7 +197,7 @@ func TestVerdictBoxesAreShownWithTheirState(t *testing.T) {
 
 func TestFiguresAreSavedInTheFormatOfTheirName(t *testing.T) {
 	p := must.Get(viz.Curves(viz.Figure{X: "frames", Y: "return"}, viz.Evals(results.Groups([]*results.Record{record}))...))(t)
-	for name, begins := range map[string]string{"a.pdf": "%PDF", "a.svg": "<?xml", "a.png": "\x89PNG"} {
+	for name, begins := range map[string]string{"a.svg": "<?xml", "a.png": "\x89PNG"} {
 		for _, value := range []any{p, viz.NewPanels(1, p)} {
 			file := filepath.Join(t.TempDir(), name)
 			Save(file, value, nil)

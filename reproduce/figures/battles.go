@@ -68,16 +68,17 @@ func rate(episodes []float64) stats.Interval {
 	return stats.Bootstrap([][]float64{episodes}, stats.Mean, 1000, rng.New(0, "plan/battles"))
 }
 
-// Plot draws one row a decision.
+// Plot draws one bar a decision.
 func (s *Sensitivity) Plot() (*plot.Plot, error) {
-	rows := make([]viz.Bar, len(s.Cases))
+	bars := make([]viz.Bar, len(s.Cases))
 	for i, c := range s.Cases {
 		wins := rate(c.won)
-		rows[i] = viz.Bar{Label: cmp.Or(c.Name, c.Says), Value: wins.Value, Low: wins.Low, High: wins.High}
+		bars[i] = viz.Bar{Label: cmp.Or(c.Name, c.Says), Value: wins.Value, Low: wins.Low, High: wins.High, Method: "qmix"}
 	}
+	bars[0].Method = "mappo" // black beside grey bars
 	who := map[scripted.Policy]string{scripted.Random: "random play", scripted.Script: "the script"}[s.Policy]
-	return viz.Forest(viz.Figure{Title: s.Task, X: fmt.Sprintf("win rate of %s, %d episodes a row", who, s.Episodes),
-		Note: "mean and bootstrap 95 % interval over episodes; the band is that of the first row"}, rows...)
+	return viz.Bars(viz.Figure{Title: s.Task, Y: fmt.Sprintf("win rate of %s, %d episodes a bar", who, s.Episodes),
+		Note: "mean and bootstrap 95 % interval over episodes"}, viz.Group{Bars: bars})
 }
 
 // SensitivityTable puts policies beside each other, with the difference that each decision makes. Episode k has the
