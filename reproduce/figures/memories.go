@@ -98,15 +98,6 @@ func Comparison(gs []results.Group) (viz.Table, error) {
 	return t, nil
 }
 
-// differenceCell writes how much higher the mean of x is than that of y, with ° where that is not sure.
-func differenceCell(x, y []float64, r *rng.Rand) string {
-	d := stats.Difference([][]float64{x}, [][]float64{y}, stats.Mean, comparisonReps, r)
-	if stats.Differ(x, y, d) {
-		return d.String()
-	}
-	return d.String() + "°"
-}
-
 // diagnostics are what explains how CERMIC's module does, in the order of its data flow.
 var diagnostics = []struct{ title, scalar string }{
 	{"std of s_t", "enc_std"}, {"KL / d_x", "kl"}, {"L_UB active", "upper_active"}, {"L_LB active", "lower_active"},

@@ -16,6 +16,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
+	"cermic/envs/scripted"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -33,7 +34,7 @@ type World struct {
 type Robustness struct {
 	Worlds []World
 	Budget string
-	known  map[string][]plan.Arm // arms of the worlds that have been listed, which takes a while
+	known  map[string]arms // of the worlds that have been listed, which takes a while
 }
 
 // RobustnessArms are the arms of the study, each a name and a method with its settings behind it.
@@ -49,7 +50,7 @@ const ucb = "mappo-cermic-ucb explore.memory=mlp"
 
 // DefaultRobustness is the whole study.
 func DefaultRobustness() Robustness {
-	n := Robustness{Budget: "explore", known: map[string][]plan.Arm{}}
+	n := Robustness{Budget: "explore", known: map[string]arms{}}
 	for _, task := range []string{"lock task.tv=screen", "lock", "rooms task.tv=screen", "lock task.tv=peer", "rooms", "rooms task.tv=peer",
 		"pass", "pass task.tv=screen", "pass task.tv=peer", "secret", "secret task.tv=screen", "secret task.tv=peer"} {
 		w := World{Task: "explore/" + task, Seeds: 5, Arms: []string{"α = .2", "α = 0", "never trained", "mappo-rff", "mace", "mappo"}}
@@ -71,11 +72,12 @@ const firstSeed = 21
 const solvedFrom = 0.5
 
 // arms lists the arms of a world.
-func (n Robustness) arms(w World) (out []plan.Arm, err error) {
-	if out = n.known[w.Task]; out != nil {
-		return out, nil
+func (n Robustness) arms(w World) arms {
+	if known, ok := n.known[w.Task]; ok {
+		return known
 	}
 	task := strings.Fields(w.Task)
+	out := arms{task: task[0], budget: n.Budget, first: firstSeed, seeds: w.Seeds}
 	for _, named := range RobustnessArms {
 		if w.Arms != nil && !slices.Contains(w.Arms, named[0]) {
 			continue
@@ -85,38 +87,24 @@ func (n Robustness) arms(w World) (out []plan.Arm, err error) {
 		if w.Frames > 0 {
 			set = append(set, fmt.Sprintf("budget.frames=%d", w.Frames))
 		}
-		e, err := plan.New(plan.Request{Task: task[0], Method: method[0], Budget: n.Budget, Set: set})
-		if err != nil {
-			return nil, err
-		}
-		arm := plan.Arm{Label: named[0]}
-		for seed := range w.Seeds {
-			e.Seed = uint64(firstSeed + seed)
-			arm.Experiments = append(arm.Experiments, e)
-		}
-		out = append(out, arm)
+		out.add(named[0], method[0], set...)
 	}
 	n.known[w.Task] = out
-	return out, nil
+	return out
 }
 
 // Experiments lists the experiments of the study, each once.
 func (n Robustness) Experiments() ([]experiment.Config, error) {
 	var all []arms
 	for _, w := range n.Worlds {
-		list, err := n.arms(w)
-		all = append(all, arms{list: list, err: err})
+		all = append(all, n.arms(w))
 	}
 	return experiments(all...)
 }
 
 // groups are the complete runs of a world's arms.
 func (n Robustness) groups(st *results.Store, w World) ([]results.Group, error) {
-	arms, err := n.arms(w)
-	if err != nil {
-		return nil, err
-	}
-	return complete(st, arms)
+	return n.arms(w).complete(st)
 }
 
 // armOf is the group of a label, without runs if there is none.
@@ -351,4 +339,28 @@ func (n Robustness) panels(plots []*plot.Plot, some []string) viz.Panels {
 	p := viz.NewPanels(2, plots...)
 	p.Legend = slices.DeleteFunc(viz.Styles(labels...), func(s viz.Style) bool { return some != nil && !slices.Contains(some, s.Name) })
 	return p
+}
+
+// Baselines says how often random and scripted play succeed on the tasks of the study.
+func (n Robustness) Baselines(episodes int, seed uint64) (viz.Table, error) {
+	t := viz.Table{Header: []string{"task", "steps", "random play succeeds", "the script succeeds"},
+		Notes: []string{fmt.Sprintf("Shares of %d episodes each.", episodes)}}
+	for _, w := range n.Worlds {
+		cfg, err := plan.World(w.Task)
+		if err != nil {
+			return t, err
+		}
+		row := []string{worldLabel(w.Task), viz.Missing, viz.Missing, viz.Missing}
+		for i, policy := range []scripted.Policy{scripted.Random, scripted.Script} {
+			p, err := scripted.Rollout(cfg, policy, episodes, seed)
+			if err != nil {
+				return t, err
+			}
+			if p != nil && p.Success != nil {
+				row[1], row[2+i] = fmt.Sprint(p.Horizon), fmt.Sprintf("%.3g %%", 100*stat.Mean(p.Success, nil))
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
 }

@@ -52,11 +52,10 @@ type sweptTask struct {
 
 // point is one value of the setting.
 type point struct {
-	label  string
-	value  int
-	set    []string
-	arms   []plan.Arm      // one a method
-	groups []results.Group // runs that are known already, in the place of those of arms
+	label string
+	value int
+	set   []string
+	runs  func(*results.Store) ([]results.Group, error) // complete ones, a group a method
 }
 
 // baselineEpisodes is the number of episodes of each fixed policy at each point.
@@ -101,25 +100,24 @@ const partialRewards = "number of partial rewards, k"
 // TeamsOf.
 func RewardedOf(st *results.Store, methods []string, budget string, changes ...string) (*Sweep, error) {
 	s := &Sweep{methods: methods, setting: "task", tasks: []sweptTask{{id: "VMAS"}}, measures: []measure{rewardedMeasure}}
-	runs := plan.At(st, budget)
+	all := plan.At(st, budget)
 	for _, task := range paper.Tasks {
 		if task.Suite != paper.VMAS || !task.Star {
 			continue
 		}
-		p := point{label: task.Abbreviation}
-		for _, method := range methods {
+		groups, err := each(methods, func(method string) (results.Group, error) {
 			if _, err := plan.FindMethod(method); err != nil {
-				return nil, err
+				return results.Group{}, err
 			}
 			trial := paper.RewardTrial(task, method, "sparse")
 			trial.Set = append(trial.Set, ofCERMIC(method, changes)...)
-			g, err := runs.Runs(trial)
-			if err != nil {
-				return nil, err
-			}
-			p.groups = append(p.groups, g)
+			return all.Runs(trial)
+		})
+		if err != nil {
+			return nil, err
 		}
-		s.tasks[0].points = append(s.tasks[0].points, p)
+		known := func(*results.Store) ([]results.Group, error) { return groups, nil }
+		s.tasks[0].points = append(s.tasks[0].points, point{label: task.Abbreviation, runs: known})
 	}
 	return s, nil
 }
@@ -166,11 +164,11 @@ func (s *Sweep) over(tasks []string, budget string, seeds int, changes []string,
 		}
 		swept := sweptTask{id: task.ID}
 		for _, p := range all {
-			a := arms{task: task.ID, budget: budget, seeds: seeds}
+			a := arms{task: task.ID, budget: budget, first: 1, seeds: seeds}
 			for _, method := range s.methods {
 				a.add(method, method, slices.Concat(p.set, ofCERMIC(method, changes))...)
 			}
-			p.arms = a.list
+			p.runs = a.complete
 			swept.points, listed = append(swept.points, p), append(listed, a)
 		}
 		s.tasks = append(s.tasks, swept)
@@ -185,10 +183,7 @@ func (s *Sweep) over(tasks []string, budget string, seeds int, changes []string,
 func (s *Sweep) play() ([][][]float64, error) {
 	return each(s.tasks, func(t sweptTask) ([][]float64, error) {
 		return each(t.points, func(p point) ([]float64, error) {
-			var set []string
-			for _, assignment := range p.set {
-				set = append(set, strings.TrimPrefix(assignment, "task."))
-			}
+			set := strings.Fields(strings.ReplaceAll(strings.Join(p.set, " "), "task.", ""))
 			cfg, err := plan.Variant(t.id, set...)
 			if err != nil {
 				return nil, err
@@ -204,18 +199,10 @@ func (s *Sweep) play() ([][][]float64, error) {
 	})
 }
 
-// groups are the complete runs at a point, one group a method.
-func (p point) complete(st *results.Store) ([]results.Group, error) {
-	if p.groups != nil {
-		return p.groups, nil
-	}
-	return complete(st, p.arms)
-}
-
 // values are a measure of the runs at each point, [point][method][seed].
 func (t sweptTask) values(st *results.Store, m measure) ([][][]float64, error) {
 	return each(t.points, func(p point) (out [][]float64, err error) {
-		gs, err := p.complete(st)
+		gs, err := p.runs(st)
 		for _, g := range gs {
 			out = append(out, valuesOf(g, func(r *results.Record) float64 { return m.of(r, p.value) }))
 		}
@@ -330,7 +317,7 @@ func (s *Sweep) Differences(st *results.Store) (viz.Table, error) {
 			return viz.Table{}, err
 		}
 		for j, p := range t.points {
-			gs, err := p.complete(st)
+			gs, err := p.runs(st)
 			if err != nil {
 				return viz.Table{}, err
 			}
@@ -361,27 +348,6 @@ func rewardedCell(shares []float64) string {
 		return fmt.Sprintf("%s %% × %d", one[0], len(shares))
 	}
 	return strings.Join(percent, ", ") + " %"
-}
-
-// last is the last evaluation of a run, an empty one without any.
-func last(r *results.Record) results.Eval {
-	if len(r.Evals) == 0 {
-		return results.Eval{}
-	}
-	return r.Evals[len(r.Evals)-1]
-}
-
-// lastSuccess is the share of successful episodes in the last evaluation, NaN where a task defines no success.
-func lastSuccess(r *results.Record) float64 { return stat.Mean(last(r).Success, nil) }
-
-// valuesOf are the values that runs have, one a seed, without NaN.
-func valuesOf(g results.Group, of func(*results.Record) float64) (out []float64) {
-	for _, r := range g.Runs {
-		if v := of(r); !math.IsNaN(v) {
-			out = append(out, v)
-		}
-	}
-	return out
 }
 
 // meanBar is the mean of seeds with its bootstrap 95 % interval, empty without any.

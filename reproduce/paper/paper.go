@@ -56,9 +56,9 @@ type file struct {
 		Bold    map[string]map[string][]string
 	} `json:"table4_generalization"`
 	Memory struct {
-		Modules map[string]MemorySize
+		Modules json.RawMessage
 	} `json:"table5_memory_architectures"`
-	Hyper hyperparameters `json:"table6_hyperparameters"`
+	Hyper json.RawMessage `json:"table6_hyperparameters"`
 }
 
 var data = must(decode())
