@@ -3,6 +3,10 @@
 package viz
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -98,4 +102,171 @@ func (l legend) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	}
 	_, height := l.size(p)
 	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: height + 6}}}}
+}
+
+// endLabels writes the name of each line at its right end, moved apart where they would overlap. Of many lines the
+// names stand in a column with a sample of each, in the order of the ends.
+type endLabels []lineEnd
+
+// lineEnd is the last value of a line.
+type lineEnd struct {
+	Style
+	value float64
+}
+
+// manyLines is from how many lines on names need samples: too far from the ends of their lines to be taken for theirs.
+const manyLines = 13
+
+const labelGap = 5 // points between the end of a line and its name
+
+// names are the labels beside the lines; indent is where they begin.
+func (l endLabels) names(p *plot.Plot) (names []string, indent vg.Length) {
+	for _, end := range l {
+		names = append(names, oneLine(end.Name))
+	}
+	if indent = vg.Points(labelGap); len(names) >= manyLines {
+		indent += legendSample + 4
+	}
+	names = brief(names)
+	for i, name := range names {
+		names[i] = fitted(typeface(9, true).Width, name, 0.45*widthOf(p))
+	}
+	return names, indent
+}
+
+// Plot implements plot.Plotter.
+func (l endLabels) Plot(c draw.Canvas, p *plot.Plot) {
+	if len(l) == 0 {
+		return
+	}
+	_, ty := p.Transforms(&c)
+	sorted := slices.Clone(l)
+	slices.SortStableFunc(sorted, func(a, b lineEnd) int { return cmp.Compare(a.value, b.value) })
+	at := make([]float64, len(sorted))
+	for k, end := range sorted {
+		at[k] = float64(ty(end.value))
+	}
+	const airy = 1.25 // from line to line, in heights of a letter
+	style := typeface(9, true)
+	gap := style.Height("Ag") * airy
+	if room := (c.Max.Y - c.Min.Y) / vg.Length(len(sorted)); gap > room {
+		style.Font.Size *= room / gap
+		gap = room
+	}
+	style.XAlign = draw.XLeft
+	spread(at, float64(gap), float64(c.Min.Y+gap/2), float64(c.Max.Y-gap/2))
+	names, indent := sorted.names(p)
+	for k, end := range sorted {
+		y := vg.Length(at[k])
+		if len(sorted) >= manyLines {
+			left := c.Max.X + vg.Points(labelGap)
+			c.StrokeLine2(end.Line(), left, y, left+legendSample, y)
+		}
+		style.Color = end.Color
+		c.FillText(style, vg.Point{X: c.Max.X + indent, Y: y}, names[k])
+	}
+}
+
+// GlyphBoxes implements plot.GlyphBoxer: it makes the plot leave room for the longest name.
+func (l endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+	names, indent := l.names(p)
+	widest := vg.Length(0)
+	for _, name := range names {
+		widest = max(widest, typeface(9, true).Width(name))
+	}
+	if widest == 0 {
+		return nil
+	}
+	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: widest + indent + vg.Points(2)}}}}
+}
+
+// longestName is how many letters of a name stand beside a line: longer ones would leave no room for the lines
+// themselves.
+const longestName = 30
+
+// brief shortens long names by their middles. Names that would then be equal are shown from their first difference.
+func brief(names []string) []string {
+	out := make([]string, len(names))
+	alike := map[string][]string{}
+	for i, name := range names {
+		out[i] = cut(name, longestName/2)
+		if !slices.Contains(alike[out[i]], name) {
+			alike[out[i]] = append(alike[out[i]], name)
+		}
+	}
+	for i, name := range names {
+		if group := alike[out[i]]; len(group) > 1 {
+			out[i] = cut(name, differ(group))
+		}
+	}
+	return out
+}
+
+// cut shortens a name to longestName letters by leaving some out in the middle; it keeps those from the given one on,
+// as far as there is room, or its end.
+func cut(name string, from int) string {
+	r := []rune(name)
+	if len(r) <= longestName {
+		return name
+	}
+	const head = 12
+	tail := longestName - head - 1
+	from = min(from, len(r)-tail)
+	if from <= head {
+		return string(r[:longestName-1]) + "…"
+	}
+	if from+tail < len(r) && from > longestName/2 {
+		return string(r[:head]) + "…" + string(r[from:from+tail-1]) + "…"
+	}
+	end := r[len(r)-tail:]
+	if k := slices.Index(end[:tail/2], ' '); k >= 0 {
+		end = end[k+1:] // a whole word
+	}
+	return string(r[:head]) + "…" + string(end)
+}
+
+// differ is the first letter in which names differ, moved to the beginning of its word.
+func differ(names []string) int {
+	first := []rune(names[0])
+	n := len(first)
+	for _, name := range names[1:] {
+		r, k := []rune(name), 0
+		for k < min(n, len(r)) && r[k] == first[k] {
+			k++
+		}
+		n = k
+	}
+	for n > 0 && !strings.ContainsRune(" .=", first[n-1]) {
+		n--
+	}
+	return n
+}
+
+// spread moves ascending positions apart to at least gap, as little as possible, and keeps them in [low, high] if they
+// fit: overlapping neighbours become a block around the mean of its members, which grows until nothing overlaps.
+func spread(at []float64, gap, low, high float64) {
+	type block struct{ sum, n float64 }
+	place := func(b block) float64 { // centre of the block's first label
+		half := gap * (b.n - 1) / 2
+		centre := min(b.sum/b.n, high-half)
+		return max(centre, low+half) - half
+	}
+	var blocks []block
+	for _, y := range at {
+		blocks = append(blocks, block{y, 1})
+		for n := len(blocks); n > 1; n = len(blocks) {
+			a, b := blocks[n-2], blocks[n-1]
+			if place(a)+a.n*gap <= place(b) {
+				break
+			}
+			blocks = append(blocks[:n-2], block{a.sum + b.sum, a.n + b.n})
+		}
+	}
+	i := 0
+	for _, b := range blocks {
+		for k := range int(b.n) {
+			at[i] = place(b) + float64(k)*gap
+			i++
+		}
+	}
 }

@@ -62,9 +62,6 @@ func render(v any) (content, error) {
 	case *gif.GIF:
 		return film(v)
 	case viz.ScoreTable:
-		if err := v.Check(); err != nil {
-			return nil, err
-		}
 		return asHTML(v.HTML(), v.Text(100)), nil
 	case viz.Box:
 		return asHTML(v.HTML(), v.Plain()), nil

@@ -34,9 +34,9 @@ func NewDifferences(title, of string, heads ...string) *Differences {
 			"all those of the method in its row that this table asks for, trained or not. Runs of the same seed begin from the same episodes whatever the method; intervals and p take them for independent, and so are rather too wide."}}}
 }
 
-// add appends own − base, each one number a seed, under the names of the pair, the method last; what cannot be tested
+// Add appends own − base, each one number a seed, under the names of the pair, the method last; what cannot be tested
 // has no row, but belongs to the method's family.
-func (d *Differences) add(own, base []float64, names ...string) {
+func (d *Differences) Add(own, base []float64, names ...string) {
 	method := names[len(names)-1]
 	difference, p := stats.Contrast([][]float64{own, base}, []float64{1, -1})
 	if math.IsNaN(p) {
@@ -45,14 +45,6 @@ func (d *Differences) add(own, base []float64, names ...string) {
 	}
 	d.rows, d.ps[method] = append(d.rows, differenceRow{method, len(d.ps[method])}), append(d.ps[method], p)
 	d.table.Rows = append(d.table.Rows, append(names, difference.String(), "", fmt.Sprintf("%d and %d", len(own), len(base))))
-}
-
-// AddEach adds each method but the first beside it: values are one list of seeds a method, and before the names of
-// methods stands where that is.
-func (d *Differences) AddEach(values [][]float64, methods []string, where ...string) {
-	for m := 1; m < len(values); m++ {
-		d.add(values[m], values[0], append(slices.Clone(where), methods[m])...)
-	}
 }
 
 // Table is what has been added, or a note that nothing could be.
@@ -92,7 +84,7 @@ func (t *Benchmark) Differences(src Source, base string) (viz.Table, error) {
 				if len(found) > 0 && found[0].Untested == "" {
 					pair = found[0].groups
 				}
-				d.add(pair[0], pair[1], test.on, test.of)
+				d.Add(pair[0], pair[1], test.on, test.of)
 			}
 		}
 	}
