@@ -111,9 +111,6 @@ func arranged(full *plot.Plot, width, height vg.Length) *plot.Plot {
 	note, label, under := noteOf(&p), p.X.Label.Text, p.X.Tick.Marker
 	setNote(&p, "")
 	p.Y.Label.Text = fitted(p.Y.Label.TextStyle.Width, p.Y.Label.Text, 0.75*height)
-	if n, ok := p.Y.Tick.Marker.(nameTicks); ok {
-		p.Y.Tick.Marker = n.with(func(s string) string { return fitted(p.Y.Tick.Label.Width, s, 0.4*width) })
-	}
 	n, named := under.(nameTicks)
 	if p.X.Label.Text = ""; named { // long texts under the data would take room beside them
 		p.X.Tick.Marker = nameTicks(nil)

@@ -58,9 +58,6 @@ func TestEveryKindOfValueHasAFormatThatAnyFrontEndShows(t *testing.T) {
 			}
 		}
 	}
-	if _, err := render(viz.ScoreTable{Columns: []string{"a"}, Rows: []viz.Row{{}}}); err == nil {
-		t.Error("a grid whose rows do not fit was shown")
-	}
 }
 
 func TestSummaryOfARecordSaysHowFarItGot(t *testing.T) {
