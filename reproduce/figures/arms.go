@@ -100,13 +100,13 @@ func sideBySide(score string, titles []string, gs ...[]results.Group) ([]*plot.P
 	return plots, nil
 }
 
-// lastScore writes the mean over a group's seeds of the last evaluation with its bootstrap 95 % interval, a dash
-// without runs, and returns the scores of the seeds.
-func lastScore(g results.Group, r *rng.Rand) (cell string, scores []float64, err error) {
-	if scores, err = g.Scores(); err != nil || len(scores) == 0 {
-		return viz.Missing, nil, err
+// lastScore writes the mean of a group that passes Check over its seeds, of the last evaluation, with its bootstrap
+// 95 % interval, a dash without runs. It returns the scores of the seeds, too.
+func lastScore(g results.Group, r *rng.Rand) (cell string, scores []float64) {
+	if scores, _ = g.Scores(); len(scores) == 0 {
+		return viz.Missing, nil
 	}
-	return stats.Bootstrap([][]float64{scores}, stats.Mean, comparisonReps, r).String(), scores, nil
+	return stats.Bootstrap([][]float64{scores}, stats.Mean, comparisonReps, r).String(), scores
 }
 
 // overSeeds writes the mean of seeds with Student's 95 % interval, and their number; a dash without any.

@@ -78,10 +78,10 @@ func Comparison(gs []results.Group) (viz.Table, error) {
 	r := rng.New(0, "plan/against")
 	var first []float64
 	for i, g := range gs {
-		score, scores, err := lastScore(g, r)
-		if err != nil {
+		if err := g.Check(); err != nil {
 			return t, err
 		}
+		score, scores := lastScore(g, r)
 		var successes []string
 		for _, run := range g.Runs {
 			successes = append(successes, percent(lastSuccess(run)))

@@ -91,14 +91,8 @@ func (n Noise) Table(st *results.Store) (viz.Table, error) {
 		}
 		for i, method := range n.Methods {
 			a, b := runs[i], runs[len(n.Methods)+i]
-			before, x, err := lastScore(a, r)
-			if err != nil {
-				return t, err
-			}
-			after, y, err := lastScore(b, r)
-			if err != nil {
-				return t, err
-			}
+			before, x := lastScore(a, r)
+			after, y := lastScore(b, r)
 			t.Rows = append(t.Rows, []string{path.Base(task), method, fmt.Sprintf("%d, %d", len(a.Runs), len(b.Runs)), before, after,
 				differenceCell(y, x, r), number(seedDeviation(a.Runs)), number(seedDeviation(b.Runs))})
 		}

@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -102,22 +103,18 @@ func (a *PretrainingAxis) Quality() (viz.Table, error) {
 // Curves draws a row a task with the runs that the store has complete, by what their memory started with, and MAPPO's
 // beside them: evaluations and the return of training. A panel without runs stays empty.
 func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
-	var list []taskRuns
-	for _, t := range a.tasks {
-		known, err := plan.FindTask(t.task)
-		if err != nil {
-			return viz.Panels{}, err
-		}
+	list, err := each(a.tasks, func(t pretrainedTask) (taskRuns, error) {
+		known, unknown := plan.FindTask(t.task)
 		gs, err := t.complete(st)
-		if err != nil {
-			return viz.Panels{}, err
-		}
 		for i, g := range gs {
 			if len(g.Runs) > 0 {
 				gs[i].Method = plan.Groups(g.Runs[:1])[0].Method
 			}
 		}
-		list = append(list, taskRuns{task: known, groups: gs})
+		return taskRuns{task: known, groups: gs}, cmp.Or(unknown, err)
+	})
+	if err != nil {
+		return viz.Panels{}, err
 	}
 	return returnsOf(list...)
 }

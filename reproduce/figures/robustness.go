@@ -156,7 +156,7 @@ func (n Robustness) Table(st *results.Store, world int) (viz.Table, error) {
 	groups, err := n.groups(st, w)
 	for _, g := range groups {
 		if len(g.Runs) == 0 {
-			t.Rows = append(t.Rows, []string{g.Label, viz.Missing, viz.Missing, viz.Missing, viz.Missing})
+			t.Rows = append(t.Rows, append([]string{g.Label}, slices.Repeat([]string{viz.Missing}, 4)...))
 			continue
 		}
 		var covered, frames []string

@@ -84,11 +84,6 @@ func sameWorld(st *results.Store, front *results.Record) ([]*results.Record, err
 		return values
 	}
 	here := world(front)
-	var same []*results.Record
-	for _, r := range all {
-		if maps.Equal(world(r), here) {
-			same = append(same, r)
-		}
-	}
+	same := slices.DeleteFunc(all, func(r *results.Record) bool { return !maps.Equal(world(r), here) })
 	return append(same, front), nil
 }

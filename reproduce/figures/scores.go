@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -28,18 +29,19 @@ func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.
 			" °: not significantly above random play, by this interval or by Student's t. Trained on the " + reward + " reward, budget " + budget + "."}}
 	runs := plan.At(st, budget)
 	var columns []func(task string) (results.Group, error) // of the further rows, what they show
+	row := func(name string, of func(task string) (results.Group, error)) {
+		t.Rows, columns = append(t.Rows, []string{name}), append(columns, of)
+	}
 	for _, m := range cermiclib.Methods() {
 		if paper.InTables(m.ID) {
-			t.Rows = append(t.Rows, []string{m.ID})
-			columns = append(columns, func(task string) (results.Group, error) {
+			row(m.ID, func(task string) (results.Group, error) {
 				return runs.Runs(paper.Trial{Task: task, Method: m.ID, Set: []string{"task.reward=" + reward}})
 			})
 		}
 	}
 	for _, learner := range recordedLearners {
 		if reward == "dense" {
-			t.Rows = append(t.Rows, []string{"BenchMARL " + learner})
-			columns = append(columns, func(task string) (results.Group, error) {
+			row("BenchMARL "+learner, func(task string) (results.Group, error) {
 				rs, _ := export.BenchMARL(learner, task) // of most tasks there are none
 				return results.Group{Runs: rs}, nil
 			})
@@ -54,20 +56,18 @@ func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.
 		if err != nil {
 			return t, err
 		}
-		t.Header = append(t.Header, task.Name)
-		cells := []string{number(chance), number(script)}
-		for _, runs := range columns {
+		cells, err := each(columns, func(runs func(string) (results.Group, error)) (string, error) {
 			g, err := runs(task.ID)
 			if err != nil {
-				return t, err
+				return "", err
 			}
-			cell, err := finalScore(g, chance)
-			if err != nil {
-				return t, err
-			}
-			cells = append(cells, cell)
+			return finalScore(g, chance)
+		})
+		if err != nil {
+			return t, err
 		}
-		for i, cell := range cells {
+		t.Header = append(t.Header, task.Name)
+		for i, cell := range append([]string{number(chance), number(script)}, cells...) {
 			t.Rows[i] = append(t.Rows[i], cell)
 		}
 	}
@@ -172,16 +172,10 @@ func PaperBudgetTable(st *results.Store, shorter, reward string) (any, error) {
 	short := plan.At(st, shorter)
 	for _, task := range list {
 		for _, g := range task.groups {
-			long, err := g.Scores()
-			if err != nil {
-				return nil, err
-			}
-			before, err := short.Runs(paper.RewardTrial(task.task, g.Method, reward))
-			if err != nil {
-				return nil, err
-			}
-			earlier, err := before.Scores()
-			if err != nil {
+			before, notFound := short.Runs(paper.RewardTrial(task.task, g.Method, reward))
+			long, twice := g.Scores()
+			earlier, _ := before.Scores()
+			if err := cmp.Or(notFound, twice); err != nil {
 				return nil, err
 			}
 			row := []string{task.task.Name, paper.DisplayName(g.Method), overSeeds(earlier), overSeeds(long), viz.Missing, viz.Missing, viz.Missing}
