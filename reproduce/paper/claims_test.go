@@ -246,7 +246,7 @@ func TestEveryClaimHasWhatDecidesIt(t *testing.T) {
 			t.Errorf("%s is decided in %d ways, or incomplete, or twice in the list", c.ID, ways)
 		}
 		seen[c.ID] = true
-		if c.tests != nil && len(c.tests()) == 0 {
+		if c.tests != nil && len(c.tests) == 0 {
 			t.Errorf("%s compares nothing", c.ID)
 		}
 	}

@@ -53,23 +53,32 @@ func rowsOf(t *Benchmark, upper, lower string) (out []comparison) {
 // trial is that of a cell.
 func (t *Benchmark) trial(head string, column int) Trial { return t.cell(head, column).Trial }
 
-// variances turns comparisons of means into such of the variances over seeds.
-func variances(cs []comparison) []comparison {
+// changed are the comparisons with a change in each.
+func changed(cs []comparison, change func(*comparison)) []comparison {
 	for i := range cs {
-		cs[i].of = "variance of " + strings.Replace(cs[i].of, " − ", " / variance of ", 1)
-		cs[i].null = 1
-		cs[i].terms = nil
+		change(&cs[i])
 	}
 	return cs
+}
+
+// early turns comparisons of last evaluations into such of those in the first quarter of training.
+func early(cs []comparison) []comparison {
+	return changed(cs, func(c *comparison) {
+		c.of, c.score = c.of+", mean of the evaluations in the first quarter", firstQuarter
+	})
+}
+
+// variances turns comparisons of means into such of the variances over seeds.
+func variances(cs []comparison) []comparison {
+	return changed(cs, func(c *comparison) {
+		c.of, c.null, c.terms = "variance of "+strings.Replace(c.of, " − ", " / variance of ", 1), 1, nil
+	})
 }
 
 // mechanism turns comparisons into such of a mechanism of CERMIC's module, whose runs tell something only where it is
 // active.
 func mechanism(cs []comparison) []comparison {
-	for i := range cs {
-		cs[i].mechanism = true
-	}
-	return cs
+	return changed(cs, func(c *comparison) { c.mechanism = true })
 }
 
 // starred are the tasks adapted to a sparse reward.
