@@ -76,10 +76,8 @@ func lcm(a, b int) int {
 }
 
 // Improvement is the probability that a run of x scores higher than a run of y on the same task, averaged over tasks; a
-// tie counts one half. On each task it is the U statistic of Mann and Whitney over the number of pairs. It panics
-// unless x and y have the same number of tasks.
+// tie counts one half. On each task it is the U statistic of Mann and Whitney over the number of pairs.
 func Improvement(x, y [][]float64) float64 {
-	sameTasks(x, y)
 	odds := make([]float64, len(x))
 	for task := range x {
 		if hasNaN(x[task]) || hasNaN(y[task]) {
@@ -135,12 +133,6 @@ func quantile(sorted []float64, q float64) float64 {
 	low := int(at)
 	high := min(low+1, len(sorted)-1)
 	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
-}
-
-func sameTasks(x, y [][]float64) {
-	if len(x) != len(y) {
-		panic("stats: the two sides have scores of different numbers of tasks")
-	}
 }
 
 // RankCorrelation is Spearman's, of pairs (x, y) of equal number: the correlation of their ranks, -1 to 1, where equal

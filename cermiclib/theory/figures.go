@@ -119,8 +119,7 @@ type Worst struct {
 func WorstCurve(a Ambiguity, b []float64, points int) Worst {
 	w := Worst{Set: a, B: b}
 	for _, v := range b {
-		found, _, _ := a.search(v, points)
-		w.Closed, w.Search = append(w.Closed, a.worstCase(v)), append(w.Search, found)
+		w.Closed, w.Search = append(w.Closed, a.worstCase(v)), append(w.Search, a.search(v, points))
 	}
 	return w
 }

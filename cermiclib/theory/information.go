@@ -35,15 +35,12 @@ func DefaultPair(information float64) Pair {
 	}
 }
 
-// validate reports the first setting that no test can have.
+// validate reports settings that no test can have.
 func (p Pair) validate() error {
-	switch {
-	case !(p.Information >= 0) || math.IsInf(p.Information, 1):
-		return fmt.Errorf("theory: mutual information of %g nats, want a finite number, at least 0", p.Information)
-	case p.Dim < 1 || p.Negatives < 1 || p.Noise < 0 || p.Steps < 0 || !(p.Rate > 0):
-		return fmt.Errorf("theory: %+v: want at least 1 coordinate and 1 negative, noise and steps of at least 0 and a rate above 0", p)
-	case min(p.Batch, p.Eval) <= p.Negatives:
-		return fmt.Errorf("theory: batches of %d and %d pairs for %d negatives, want more pairs than negatives", p.Batch, p.Eval, p.Negatives)
+	if !(p.Information >= 0) || math.IsInf(p.Information, 1) || p.Dim < 1 || p.Negatives < 1 || p.Noise < 0 || p.Steps < 0 || !(p.Rate > 0) ||
+		min(p.Batch, p.Eval) <= p.Negatives {
+		return fmt.Errorf("theory: %+v: want finite information, noise and steps of at least 0, a coordinate, a rate above 0, "+
+			"and more pairs in a batch than negatives, at least 1", p)
 	}
 	return nil
 }

@@ -43,20 +43,16 @@ func (a Ambiguity) worstCase(b float64) float64 {
 
 // search finds the same probability by brute force over means and standard deviations in the set, on a grid of
 // points × points. It is slow on purpose: it assumes neither which mean nor which spread is worst.
-func (a Ambiguity) search(b float64, points int) (worst, mean, spread float64) {
-	worst = 1
-	root := math.Sqrt(a.Gamma1)
+func (a Ambiguity) search(b float64, points int) float64 {
+	worst, root := 1.0, math.Sqrt(a.Gamma1)
 	for i := range points {
-		m := root * (2*float64(i)/float64(points-1) - 1)
-		widest := math.Sqrt(a.Gamma2 - m*m)
+		mean := root * (2*float64(i)/float64(points-1) - 1)
+		widest := math.Sqrt(a.Gamma2 - mean*mean)
 		for j := range points {
-			s := widest * float64(j+1) / float64(points)
-			if p := leastMass(m, s, b); p < worst {
-				worst, mean, spread = p, m, s
-			}
+			worst = min(worst, leastMass(mean, widest*float64(j+1)/float64(points), b))
 		}
 	}
-	return worst, mean, spread
+	return worst
 }
 
 // cantelliTail bounds the lower tail of every law with standard deviation std, for λ > 0. The appendix prints "≥ −λ"
