@@ -204,7 +204,6 @@ type branches struct {
 	color color.Color
 }
 
-// Plot implements plot.Plotter.
 func (b branches) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	circle := ring(vg.Point{X: tx(b.at.X), Y: ty(b.at.Y)}, 2.6)
@@ -231,7 +230,6 @@ type mark struct {
 // marks implements plot.Plotter. They lie under the data and do not widen the axis.
 type marks []mark
 
-// Plot implements plot.Plotter.
 func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, _ := p.Transforms(&c)
 	style := typeface(8.5, false)

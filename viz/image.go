@@ -51,7 +51,6 @@ func (d drawing) image() image.Image {
 	return c.Image()
 }
 
-// onPaper draws on white ground.
 func (d drawing) onPaper(sizer vg.CanvasSizer) {
 	c := draw.New(sizer)
 	c.FillPolygon(paper, rectangle(0, 0, d.width, d.height))
@@ -138,7 +137,6 @@ func (c *svg) FillString(face font.Face, at vg.Point, text string) {
 	c.Canvas.FillString(face, at, text)
 }
 
-// svg is the drawing as SVG.
 func (d drawing) svg() ([]byte, error) {
 	c := &svg{Canvas: vgsvg.New(d.width, d.height)}
 	d.onPaper(c)

@@ -5,7 +5,6 @@ package viz
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -87,7 +86,6 @@ func (l legend) size(p *plot.Plot) (width, height vg.Length) {
 	return width, height
 }
 
-// Plot implements plot.Plotter.
 func (l legend) Plot(c draw.Canvas, p *plot.Plot) {
 	width, height := l.size(p)
 	at := vg.Point{X: c.Center().X, Y: c.Max.Y + 6}
@@ -122,19 +120,14 @@ const labelGap = 5 // points between the end of a line and its name
 // names are the labels beside the lines; indent is where they begin.
 func (l endLabels) names(p *plot.Plot) (names []string, indent vg.Length) {
 	for _, end := range l {
-		names = append(names, oneLine(end.Name))
+		names = append(names, fitted(typeface(9, true).Width, cut(oneLine(end.Name)), 0.45*widthOf(p)))
 	}
 	if indent = vg.Points(labelGap); len(names) >= manyLines {
 		indent += legendSample + 4
 	}
-	names = brief(names)
-	for i, name := range names {
-		names[i] = fitted(typeface(9, true).Width, name, 0.45*widthOf(p))
-	}
 	return names, indent
 }
 
-// Plot implements plot.Plotter.
 func (l endLabels) Plot(c draw.Canvas, p *plot.Plot) {
 	if len(l) == 0 {
 		return
@@ -184,62 +177,19 @@ func (l endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 // themselves.
 const longestName = 30
 
-// brief shortens long names by their middles. Names that would then be equal are shown from their first difference.
-func brief(names []string) []string {
-	out := make([]string, len(names))
-	alike := map[string][]string{}
-	for i, name := range names {
-		out[i] = cut(name, longestName/2)
-		if !slices.Contains(alike[out[i]], name) {
-			alike[out[i]] = append(alike[out[i]], name)
-		}
-	}
-	for i, name := range names {
-		if group := alike[out[i]]; len(group) > 1 {
-			out[i] = cut(name, differ(group))
-		}
-	}
-	return out
-}
-
-// cut shortens a name to longestName letters by leaving some out in the middle; it keeps those from the given one on,
-// as far as there is room, or its end.
-func cut(name string, from int) string {
+// cut shortens a name to longestName letters by leaving some out in the middle.
+func cut(name string) string {
 	r := []rune(name)
 	if len(r) <= longestName {
 		return name
 	}
 	const head = 12
-	tail := longestName - head - 1
-	from = min(from, len(r)-tail)
-	if from <= head {
-		return string(r[:longestName-1]) + "…"
-	}
-	if from+tail < len(r) && from > longestName/2 {
-		return string(r[:head]) + "…" + string(r[from:from+tail-1]) + "…"
-	}
+	const tail = longestName - head - 1
 	end := r[len(r)-tail:]
 	if k := slices.Index(end[:tail/2], ' '); k >= 0 {
 		end = end[k+1:] // a whole word
 	}
 	return string(r[:head]) + "…" + string(end)
-}
-
-// differ is the first letter in which names differ, moved to the beginning of its word.
-func differ(names []string) int {
-	first := []rune(names[0])
-	n := len(first)
-	for _, name := range names[1:] {
-		r, k := []rune(name), 0
-		for k < min(n, len(r)) && r[k] == first[k] {
-			k++
-		}
-		n = k
-	}
-	for n > 0 && !strings.ContainsRune(" .=", first[n-1]) {
-		n--
-	}
-	return n
 }
 
 // spread moves ascending positions apart to at least gap, as little as possible, and keeps them in [low, high] if they

@@ -48,7 +48,6 @@ func newPainter(c draw.Canvas, s envs.Scene) painter {
 		min(size.X, size.Y*2) / 90, &boxes{}}
 }
 
-// at is the place of a world point.
 func (p painter) at(x, y float64) vg.Point {
 	return vg.Point{X: p.originX + p.scale*vg.Length(x), Y: p.originY + p.scale*vg.Length(y)}
 }
@@ -124,7 +123,6 @@ func drawScene(c draw.Canvas, s envs.Scene, under func(painter)) painter {
 	return p
 }
 
-// shape draws one circle, rectangle or segment.
 func (p painter) shape(s envs.Shape) {
 	l := p.lookOf(s)
 	switch {

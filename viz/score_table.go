@@ -62,7 +62,6 @@ const Missing = "–"
 // number writes v with the cell's digits and a real minus sign.
 func (c Cell) number(v float64) string { return Fixed(v, c.Decimals) }
 
-// ours is the mean.
 func (c Cell) ours() string {
 	if c.Seeds == 0 {
 		return Missing
@@ -70,7 +69,6 @@ func (c Cell) ours() string {
 	return c.number(c.Ours)
 }
 
-// interval is "[27.1, 33.0]", empty if there is none.
 func (c Cell) interval() string {
 	if c.Seeds == 0 || math.IsNaN(c.Low+c.High) {
 		return ""

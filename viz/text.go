@@ -75,7 +75,6 @@ func widthOf(p *plot.Plot) vg.Length {
 // nameTicks implements plot.Ticker: names instead of numbers along an axis.
 type nameTicks []plot.Tick
 
-// Ticks implements plot.Ticker.
 func (n nameTicks) Ticks(_, _ float64) []plot.Tick { return n }
 
 // with are the ticks with their labels changed.
@@ -250,7 +249,6 @@ func (n noted) Box(line string, f font.Font) (width, height, depth vg.Length) {
 	return width, height, depth
 }
 
-// Draw implements text.Handler.
 func (n noted) Draw(c vg.Canvas, name string, style text.Style, at vg.Point) {
 	small := noteStyle()
 	small.XAlign, small.YAlign = style.XAlign, style.YAlign

@@ -295,7 +295,7 @@ func pathRow(episodes []*results.Trace, points [][2]float64, suffix string, f Fi
 }
 
 // shortLabel is a label as Styles prints it, of a length that a title has room for.
-func shortLabel(label string) string { return cut(Styles(label)[0].Name, longestName/2) }
+func shortLabel(label string) string { return cut(Styles(label)[0].Name) }
 
 // pathPanel draws the paths of an episode's agents, and other points over them if there are any.
 func pathPanel(in *results.Trace, path, over [][2]float64, title string, f Figure) (*plot.Plot, error) {
@@ -382,14 +382,12 @@ type points struct {
 	style Style
 }
 
-// DataRange implements plot.DataRanger.
 func (s *points) DataRange() (xmin, xmax, ymin, ymax float64) {
 	xmin, xmax, ymin, ymax = plotter.XYRange(s.XYs)
 	dx, dy := (xmax-xmin)*0.03, (ymax-ymin)*0.03 // whole dots, also at the edges
 	return xmin - dx, xmax + dx, ymin - dy, ymax + dy
 }
 
-// Plot implements plot.Plotter.
 func (s *points) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	at := make([]vg.Point, len(s.XYs))
