@@ -198,13 +198,6 @@ func TestEveryRangeHasAFewTicksThatDiffer(t *testing.T) {
 	}
 }
 
-func FuzzTicks(f *testing.F) {
-	for _, r := range ranges {
-		f.Add(r[0], r[1])
-	}
-	f.Fuzz(checkTicks)
-}
-
 // Whatever numbers are measured, a figure is drawn, or an error refuses those that are infinite or not numbers.
 func TestFiguresOfAnyNumbers(t *testing.T) {
 	for name, figure := range map[string]func(low, high float64) (*plot.Plot, error){
