@@ -83,7 +83,8 @@ func Learning(curves []theory.Learning) (Panels, error) {
 		}
 		bonus[i].Y, regret[i].Y = append(bonus[i].Y, averaged(c.MeanBonus, every)), append(regret[i].Y, averaged(c.Cumulative, every))
 	}
-	return sideBySide(panel(Figure{Title: "mean bonus of an episode", X: "episode"}, bonus...), panel(Figure{Title: "cumulative regret", X: "episode"}, regret...))
+	return sideBySide(panel(Figure{Title: "mean bonus of an episode", X: "episode"}, bonus...),
+		panel(Figure{Title: "cumulative regret", X: "episode"}, regret...))
 }
 
 // averaged is the mean of every so many values.

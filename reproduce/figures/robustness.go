@@ -27,7 +27,7 @@ type World struct {
 	Task   string   // with its settings behind it: "explore/rooms task.tv=screen"
 	Frames int      // 0: the budget's
 	Seeds  int      // from firstSeed on
-	Arms   []string // of RobustnessArms; nil for all
+	Arms   []string // of RobustnessArms
 }
 
 // Robustness is the study of what the learned code does for curiosity beside noise, as reproduce/PLAN.md has it.
@@ -48,6 +48,13 @@ var RobustnessArms = [][2]string{
 
 const ucb = "mappo-cermic-ucb explore.memory=mlp"
 
+func armNames() (names []string) {
+	for _, arm := range RobustnessArms {
+		names = append(names, arm[0])
+	}
+	return names
+}
+
 // DefaultRobustness is the whole study.
 func DefaultRobustness() Robustness {
 	n := Robustness{Budget: "explore", known: map[string]arms{}}
@@ -55,7 +62,7 @@ func DefaultRobustness() Robustness {
 		"pass", "pass task.tv=screen", "pass task.tv=peer", "secret", "secret task.tv=screen", "secret task.tv=peer"} {
 		w := World{Task: "explore/" + task, Seeds: 5, Arms: []string{"α = .2", "α = 0", "never trained", "mappo-rff", "mace", "mappo"}}
 		if len(n.Worlds) < 3 {
-			w.Seeds, w.Arms = 10, nil
+			w.Seeds, w.Arms = 10, armNames()
 		}
 		if strings.HasPrefix(task, "lock") {
 			w.Frames = 300_000
@@ -79,7 +86,7 @@ func (n Robustness) arms(w World) arms {
 	task := strings.Fields(w.Task)
 	out := arms{task: task[0], budget: n.Budget, first: firstSeed, seeds: w.Seeds}
 	for _, named := range RobustnessArms {
-		if w.Arms != nil && !slices.Contains(w.Arms, named[0]) {
+		if !slices.Contains(w.Arms, named[0]) {
 			continue
 		}
 		method := strings.Fields(named[1])
@@ -108,13 +115,11 @@ func (n Robustness) groups(st *results.Store, w World) ([]results.Group, error) 
 }
 
 // armOf is the group of a label, without runs if there is none.
-func armOf(groups []results.Group, label string) results.Group {
-	for _, g := range groups {
-		if g.Label == label {
-			return g
-		}
+func armOf(groups []results.Group, label string) (g results.Group) {
+	if i := slices.IndexFunc(groups, func(g results.Group) bool { return g.Label == label }); i >= 0 {
+		g = groups[i]
 	}
-	return results.Group{}
+	return g
 }
 
 // succeeded counts the runs of a group that succeed.
@@ -285,12 +290,19 @@ func (n Robustness) besideMACE(st *results.Store) (string, error) {
 		"0.5 means no difference.", len(ours), len(n.Worlds), i.Value, i.Low, i.High), nil
 }
 
+// studyPanel is a scalar of the arms of a world over frames.
+type studyPanel struct {
+	world            int
+	scalar, title, y string
+}
+
 // Coverage draws the share of a task's cells that have been visited over frames, a panel a world.
 func (n Robustness) Coverage(st *results.Store, worlds ...int) (viz.Panels, error) {
-	plots, err := each(worlds, func(i int) (*plot.Plot, error) {
-		return n.curves(st, n.Worlds[i], "coverage", worldLabel(n.Worlds[i].Task), "cells visited", nil)
-	})
-	return n.panels(plots, nil), err
+	var panels []studyPanel
+	for _, w := range worlds {
+		panels = append(panels, studyPanel{w, "coverage", worldLabel(n.Worlds[w].Task), "cells visited"})
+	}
+	return n.draw(st, armNames(), panels)
 }
 
 // probed are the arms that the question of what the code keeps is about.
@@ -298,47 +310,43 @@ var probed = []string{"α = .2", "α = 0", "α = 1", "without L_exploit", "never
 
 // Why draws what x̄_t and s_t keep of the screen and of the agents' own state over training, and the code's rate.
 func (n Robustness) Why(st *results.Store) (viz.Panels, error) {
-	plots, err := each([][3]string{
-		{"cermic/probe_screen_x", "the screen, from x_t", "R²"}, {"cermic/probe_own_x", "the agent's own state, from x_t", "R²"},
-		{"cermic/probe_screen_s", "the screen, from s_t", "R²"}, {"cermic/probe_own_s", "the agent's own state, from s_t", "R²"},
-		{"cermic/kl", "rate of the code", "KL / d_x"}, {"coverage", "coverage", "cells visited"},
-	}, func(panel [3]string) (*plot.Plot, error) {
-		return n.curves(st, n.Worlds[0], panel[0], panel[1], panel[2], probed)
+	return n.draw(st, probed, []studyPanel{
+		{0, "cermic/probe_screen_x", "the screen, from x_t", "R²"}, {0, "cermic/probe_own_x", "the agent's own state, from x_t", "R²"},
+		{0, "cermic/probe_screen_s", "the screen, from s_t", "R²"}, {0, "cermic/probe_own_s", "the agent's own state, from s_t", "R²"},
+		{0, "cermic/kl", "rate of the code", "KL / d_x"}, {0, "coverage", "coverage", "cells visited"},
 	})
-	return n.panels(plots, probed), err
 }
 
-// curves draws a scalar of a world's arms, or of some of them. Every arm has its place, so that all panels share styles.
-func (n Robustness) curves(st *results.Store, w World, scalar, title, y string, some []string) (*plot.Plot, error) {
-	groups, err := n.groups(st, w)
-	if err != nil {
-		return nil, err
-	}
-	lines := viz.Scalar(groups, scalar)
-	series := make([]viz.Series, len(RobustnessArms))
-	for k, arm := range RobustnessArms {
-		series[k].Label = arm[0]
-		i := slices.IndexFunc(lines, func(s viz.Series) bool { return s.Label == arm[0] })
-		if i >= 0 && (some == nil || slices.Contains(some, arm[0])) {
-			series[k].X, series[k].Y = lines[i].X, lines[i].Y
+// draw draws panels of some arms, with one legend. Every arm has its place, so that all figures share styles.
+func (n Robustness) draw(st *results.Store, some []string, panels []studyPanel) (viz.Panels, error) {
+	names := armNames()
+	plots, err := each(panels, func(p studyPanel) (*plot.Plot, error) {
+		groups, err := n.groups(st, n.Worlds[p.world])
+		if err != nil {
+			return nil, err
+		}
+		lines := viz.Scalar(groups, p.scalar)
+		series := make([]viz.Series, len(names))
+		for k, name := range names {
+			series[k].Label = name
+			i := slices.IndexFunc(lines, func(s viz.Series) bool { return s.Label == name })
+			if i >= 0 && slices.Contains(some, name) {
+				series[k].X, series[k].Y = lines[i].X, lines[i].Y
+			}
+		}
+		f := viz.Figure{Title: p.title, X: "frames", Y: p.y, Unlabelled: true}
+		if p.scalar != "cermic/kl" {
+			f.High = 1
+		}
+		return viz.Curves(f, series...)
+	})
+	out := viz.NewPanels(2, plots...)
+	for k, style := range viz.Styles(names...) {
+		if slices.Contains(some, names[k]) {
+			out.Legend = append(out.Legend, style)
 		}
 	}
-	f := viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true}
-	if scalar != "cermic/kl" {
-		f.High = 1
-	}
-	return viz.Curves(f, series...)
-}
-
-// panels arranges plots, with one legend of all arms, or of some of them.
-func (n Robustness) panels(plots []*plot.Plot, some []string) viz.Panels {
-	var labels []string
-	for _, arm := range RobustnessArms {
-		labels = append(labels, arm[0])
-	}
-	p := viz.NewPanels(2, plots...)
-	p.Legend = slices.DeleteFunc(viz.Styles(labels...), func(s viz.Style) bool { return some != nil && !slices.Contains(some, s.Name) })
-	return p
+	return out, err
 }
 
 // Baselines says how often random and scripted play succeed on the tasks of the study.

@@ -116,7 +116,8 @@ func HyperVerdict() (viz.Box, error) {
 func asPrinted(table string, all []compared) viz.Box {
 	all = slices.DeleteFunc(all, func(c compared) bool { return c.printed == viz.Missing })
 	out := viz.Box{Mark: viz.Good, Head: "as printed",
-		Text: fmt.Sprintf("%s claims nothing about results. Its numbers are those of the networks and settings here, %d of %[2]d.", table, len(all))}
+		Text: fmt.Sprintf("%s claims nothing about results. Its numbers are those of the networks and settings here, %d of %[2]d.",
+			table, len(all))}
 	for _, c := range all {
 		if c.ours != c.printed {
 			out.Lines = append(out.Lines, fmt.Sprintf("%s: %s here, %s printed", c.what, c.ours, c.printed))
@@ -124,7 +125,8 @@ func asPrinted(table string, all []compared) viz.Box {
 	}
 	if n := len(out.Lines); n > 0 {
 		out.Mark, out.Head = viz.Bad, "not as printed"
-		out.Text = fmt.Sprintf("%s claims nothing about results. Its numbers differ from those of the networks and settings here in %d of %d.", table, n, len(all))
+		out.Text = fmt.Sprintf("%s claims nothing about results. Its numbers differ from those of the networks and settings here in %d of %d.",
+			table, n, len(all))
 	}
 	return out
 }

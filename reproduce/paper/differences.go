@@ -17,13 +17,7 @@ import (
 type Differences struct {
 	table viz.Table
 	ps    map[string][]float64 // by method, of its whole family; 1 of what cannot be tested
-	rows  []differenceRow      // of the table
-}
-
-// differenceRow is the method of a row and its place in the family.
-type differenceRow struct {
-	method string
-	at     int
+	at    []int                // of each row of the table, in its method's family
 }
 
 // NewDifferences begins a table; heads are of the columns that name a pair, the method last, and of is what is
@@ -43,7 +37,7 @@ func (d *Differences) Add(own, base []float64, names ...string) {
 		d.ps[method] = append(d.ps[method], 1)
 		return
 	}
-	d.rows, d.ps[method] = append(d.rows, differenceRow{method, len(d.ps[method])}), append(d.ps[method], p)
+	d.at, d.ps[method] = append(d.at, len(d.ps[method])), append(d.ps[method], p)
 	d.table.Rows = append(d.table.Rows, append(names, difference.String(), "", fmt.Sprintf("%d and %d", len(own), len(base))))
 }
 
@@ -54,8 +48,8 @@ func (d *Differences) Table() viz.Table {
 		t.Notes = []string{"No difference can be tested yet: it takes two seeds or more of both methods."}
 	}
 	for i, row := range t.Rows {
-		family := d.ps[d.rows[i].method]
-		row[len(row)-2] = fmt.Sprintf("%.2g (Holm over %s)", stats.Holm(family)[d.rows[i].at], viz.Count(len(family), "comparison"))
+		family := d.ps[row[len(row)-4]]
+		row[len(row)-2] = fmt.Sprintf("%.2g (Holm over %s)", stats.Holm(family)[d.at[i]], viz.Count(len(family), "comparison"))
 	}
 	return t
 }
