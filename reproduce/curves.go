@@ -93,7 +93,7 @@ func curvesCommand() *cobra.Command {
 	storedBudgetFlag(f, &budget)
 	f.StringVar(&reward, "reward", "", "only runs trained on this `reward`: dense or sparse")
 	storeFlag(f, &store)
-	f.StringVarP(&file, "output", "o", "curves.png", "`file` to write, with the ending .png, .svg or .pdf")
+	f.StringVarP(&file, "output", "o", "curves.png", "`file` to write, with the ending .png or .svg")
 	f.StringArrayVar(&with, "with", nil, "add the task's curves in a `file` of marl-eval or BenchMARL; may be repeated")
 	return cmd
 }

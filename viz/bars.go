@@ -23,18 +23,14 @@ type Bar struct {
 	Seeds  []float64 // up to five are drawn as dots, in the place of the interval
 }
 
-// values are all that the bar draws.
 func (b Bar) values() []float64 {
 	return append([]float64{b.Value, b.Low, b.High}, b.Seeds...)
 }
 
-// dotted reports whether the bar's seeds are drawn one by one.
 func (b Bar) dotted() bool { return len(b.Seeds) > 1 && len(b.Seeds) <= dotSeeds }
 
-// alone reports whether the bar is a single seed.
 func (b Bar) alone() bool { return len(b.Seeds) == 1 }
 
-// whiskered reports whether the bar's interval is drawn.
 func (b Bar) whiskered() bool { return !b.dotted() && !math.IsNaN(b.Low+b.High) }
 
 // Group is a cluster of bars with a common name, for example a task.
@@ -152,7 +148,6 @@ func (b *bars) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return 0, 0, ymin, ymax + margin
 }
 
-// Plot implements plot.Plotter.
 func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	for g, group := range b.groups {

@@ -3,12 +3,14 @@
 package viz
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
 	"image/gif"
+	"maps"
 	"math"
 	"slices"
 
@@ -136,7 +138,8 @@ func (p painter) caption(width, height vg.Length, step, steps int) {
 	p.FillPolygon(stone, rectangle(0, 0, done, 2))
 }
 
-// rendering draws one scene with trails into a picture of its own, whose edges cut off what lies outside.
+// rendering draws one scene, with trails beneath its shapes, into a picture of its own, whose edges cut off what lies
+// outside.
 func rendering(s envs.Scene, trails []trail, width, height vg.Length, resolution int) (draw.Image, painter) {
 	return layered(s, width, height, resolution, func(p painter) {
 		for _, t := range trails {
@@ -145,7 +148,7 @@ func rendering(s envs.Scene, trails []trail, width, height vg.Length, resolution
 	})
 }
 
-// layered is rendering with the drawings of under beneath the shapes; the painter can draw more above them.
+// layered is rendering with other drawings beneath the shapes; the painter can draw more above them.
 func layered(s envs.Scene, width, height vg.Length, resolution int, under func(painter)) (draw.Image, painter) {
 	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(resolution), vgimg.UseBackgroundColor(paper))
 	for _, mosaic := range s.Mosaics {
@@ -291,15 +294,8 @@ func paletteOf(pictures []draw.Image, colors int) (color.Palette, func(color.Col
 			}
 		}
 	}
-	keys := make([][3]uint8, 0, len(count))
-	for k := range count {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b [3]uint8) int { // ties in a fixed order, so that a film is reproducible
-		if count[a] != count[b] {
-			return count[b] - count[a]
-		}
-		return slices.Compare(a[:], b[:])
+	keys := slices.SortedFunc(maps.Keys(count), func(a, b [3]uint8) int { // ties in a fixed order, so that a film is reproducible
+		return cmp.Or(count[b]-count[a], slices.Compare(a[:], b[:]))
 	})
 	palette := color.Palette{color.Transparent}
 	for _, k := range keys[:min(colors, len(keys))] {

@@ -41,10 +41,6 @@ var figures = map[string]func() (any, error){
 		return Bars(Figure{Title: "Two of four", X: "parts in which the reward is paid", Y: "score"}, Group{Bars: []Bar{
 			bar("1", none, none, none), bar("2", 22, 20, 24), bar("4", none, none, none), bar("dense", 31, none, none)}})
 	},
-	"forest": func() (any, error) { // a row whose interval leaves out that of the first is filled
-		return Forest(Figure{Title: "Focused fire", X: "win rate", Note: "mean and 95 % interval over episodes"},
-			bar("as decided", 0.45, 0.43, 0.47), bar("no_collision", 0.44, 0.42, 0.46), bar("retarget", 0.52, 0.5, 0.54), bar("ladder", 0.4, 0.37, 0.43))
-	},
 	"curves": func() (any, error) {
 		recorded := rising("BenchMARL MAPPO", 52, 1.4e5, 1)
 		recorded.Reference = true

@@ -4,16 +4,20 @@ package viz
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"image"
 	"image/png"
 	"path/filepath"
+	"slices"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
 
 	"cermic/cermiclib/results"
 )
@@ -47,7 +51,6 @@ func (d drawing) image() image.Image {
 	return c.Image()
 }
 
-// onPaper draws on white ground.
 func (d drawing) onPaper(sizer vg.CanvasSizer) {
 	c := draw.New(sizer)
 	c.FillPolygon(paper, rectangle(0, 0, d.width, d.height))
@@ -62,10 +65,8 @@ func (d drawing) write(path string) (err error) {
 		return WritePNG(path, d.image())
 	case ".svg":
 		data, err = d.svg()
-	case ".pdf":
-		data, err = d.pdf()
 	default:
-		err = errors.New("a figure's name must end in .png, .svg or .pdf")
+		err = errors.New("a figure's name must end in .png or .svg")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -83,8 +84,8 @@ func SVG(p *plot.Plot, width, height vg.Length) ([]byte, error) {
 	return plotted(p, width, height).svg()
 }
 
-// Write draws a plot into a file of the format that its name ends in: .png with the dots of a dense screen, or .svg or
-// .pdf. An existing file is replaced only once the whole figure is drawn.
+// Write draws a plot into a file of the format that its name ends in: .png or .svg. An existing
+// file is replaced only once the whole figure is drawn.
 func Write(path string, p *plot.Plot, width, height vg.Length) error {
 	return plotted(p, width, height).write(path)
 }
@@ -115,4 +116,145 @@ func WritePNG(path string, m image.Image) error {
 		return err
 	}
 	return results.WriteFile(path, data)
+}
+
+// An SVG names its letters; where the first family is not installed, the next takes its place.
+const (
+	svgFamily   = "font-family:Liberation Sans;"
+	svgFamilies = "font-family:Liberation Sans, Arial, sans-serif;"
+)
+
+// svg is a canvas that notes the length of every line of text. A viewer without the named families takes letters of
+// another width; given the length, it makes them fit, and no label is cut or runs into the next panel.
+type svg struct {
+	*vgsvg.Canvas
+	lengths []vg.Length // of the texts, in the order in which they are drawn
+}
+
+// FillString implements vg.Canvas: it draws a line of text that begins at a point.
+func (c *svg) FillString(face font.Face, at vg.Point, text string) {
+	c.lengths = append(c.lengths, face.Width(text))
+	c.Canvas.FillString(face, at, text)
+}
+
+func (d drawing) svg() ([]byte, error) {
+	c := &svg{Canvas: vgsvg.New(d.width, d.height)}
+	d.onPaper(c)
+	var b, out bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		return nil, fmt.Errorf("drawing the figure: %w", err)
+	}
+	parts := bytes.Split(b.Bytes(), []byte("<text "))
+	if len(parts) != len(c.lengths)+1 {
+		return nil, fmt.Errorf("the figure has %d texts, want %d", len(parts)-1, len(c.lengths))
+	}
+	out.Write(parts[0])
+	for i, part := range parts[1:] {
+		out.WriteString("<text ")
+		if length := c.lengths[i]; length > 0 {
+			fmt.Fprintf(&out, `textLength="%.2f" lengthAdjust="spacingAndGlyphs" `, length.Points())
+		}
+		out.Write(part)
+	}
+	return bytes.ReplaceAll(out.Bytes(), []byte(svgFamily), []byte(svgFamilies)), nil
+}
+
+// Panels is a grid of plots in one picture.
+type Panels struct {
+	Title  string
+	Rows   [][]*plot.Plot // rows may differ in length; nil leaves a place empty
+	Legend []Style        // looks of lines, explained once above the panels; nil: no legend
+	Width  vg.Length      // of one panel; Height likewise
+	Height vg.Length
+}
+
+// NewPanels breaks plots into rows with this many columns, at a size of which two or three fit beside each other in a
+// notebook.
+func NewPanels(columns int, plots ...*plot.Plot) Panels {
+	return Panels{Rows: slices.Collect(slices.Chunk(plots, columns)), Width: 3.1 * vg.Inch, Height: 2.3 * vg.Inch}
+}
+
+// MaxWidth is that of the widest figure: 1,098 pixels, which fit a notebook's column.
+const MaxWidth = 7.84 * vg.Inch
+
+// layout arranges the panels in one drawing. Panels that together were wider than MaxWidth become narrower.
+func (p Panels) layout() drawing {
+	columns := 0
+	for _, row := range p.Rows {
+		columns = max(columns, len(row))
+	}
+	grid := make([][]*plot.Plot, len(p.Rows))
+	for i, row := range p.Rows {
+		grid[i] = make([]*plot.Plot, columns)
+		for j, plot := range row {
+			if plot != nil {
+				own := *plot
+				grid[i][j] = &own
+			}
+		}
+	}
+	const margin = 8
+	width := min(p.Width*vg.Length(columns)+2*margin, MaxWidth)
+	entries := lineEntries(p.Legend)
+	head := vg.Length(0)
+	if len(entries) > 0 {
+		_, _, head = layout(entries, width-2*margin)
+	}
+	title, above := typeface(13, true), vg.Length(0)
+	text := wrapped(title.Width, p.Title, width-2*margin, 2)
+	if text != "" {
+		title.YAlign = draw.YTop
+		above = title.Height(text) + 9.5
+	}
+	note, foot := wrapped(noteStyle().Width, commonNote(grid), width-2*margin, 3), vg.Length(0)
+	if note != "" {
+		foot = noteStyle().Height(note) + 5.6
+	}
+	for _, row := range grid {
+		for j, plot := range row {
+			if plot != nil {
+				if _, ok := plot.X.Tick.Marker.(ticks); ok && p.Width < 4*vg.Inch {
+					plot.X.Tick.Marker = ticks{about: 3}
+				}
+				row[j] = arranged(plot, (width-2*margin)/vg.Length(columns), p.Height)
+			}
+		}
+	}
+	height := p.Height*vg.Length(len(grid)) + above + head + foot + 2*margin
+	return drawing{width, height, func(whole draw.Canvas) {
+		c := draw.Crop(whole, margin, -margin, margin, -margin)
+		c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y}, text)
+		drawLegend(draw.Crop(c, 0, 0, 0, -above), entries)
+		if len(grid) == 0 || columns == 0 {
+			return
+		}
+		if note != "" {
+			c.FillText(noteStyle(), vg.Point{X: c.Center().X, Y: c.Min.Y + 2}, note)
+		}
+		body := draw.Crop(c, 0, 0, foot, -above-head)
+		tiles := draw.Tiles{Rows: len(grid), Cols: columns, PadX: 10, PadY: 10, PadTop: 4}
+		for i, row := range plot.Align(grid, tiles, body) {
+			for j, at := range row {
+				if grid[i][j] != nil {
+					grid[i][j].Draw(at)
+				}
+			}
+		}
+	}}
+}
+
+// commonNote takes the note of the panels away from them, if all that have one have the same.
+func commonNote(grid [][]*plot.Plot) (common string) {
+	plots := slices.DeleteFunc(slices.Concat(grid...), func(p *plot.Plot) bool { return p == nil })
+	for _, p := range plots {
+		note := noteOf(p)
+		if note != "" && common != "" && note != common {
+			return ""
+		}
+		common = cmp.Or(note, common)
+	}
+	for _, p := range plots {
+		setNote(p, "")
+	}
+	return common
 }

@@ -3,6 +3,9 @@
 package viz
 
 import (
+	"cmp"
+	"slices"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -83,7 +86,6 @@ func (l legend) size(p *plot.Plot) (width, height vg.Length) {
 	return width, height
 }
 
-// Plot implements plot.Plotter.
 func (l legend) Plot(c draw.Canvas, p *plot.Plot) {
 	width, height := l.size(p)
 	at := vg.Point{X: c.Center().X, Y: c.Max.Y + 6}
@@ -98,4 +100,123 @@ func (l legend) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	}
 	_, height := l.size(p)
 	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: height + 6}}}}
+}
+
+// endLabels writes the name of each line at its right end, moved apart where they would overlap. Of many lines the
+// names stand in a column with a sample of each, in the order of the ends.
+type endLabels []lineEnd
+
+// lineEnd is the last value of a line.
+type lineEnd struct {
+	Style
+	value float64
+}
+
+// manyLines is from how many lines on names need samples: too far from the ends of their lines to be taken for theirs.
+const manyLines = 13
+
+const labelGap = 5 // points between the end of a line and its name
+
+// names are the labels beside the lines; indent is where they begin.
+func (l endLabels) names(p *plot.Plot) (names []string, indent vg.Length) {
+	for _, end := range l {
+		names = append(names, fitted(typeface(9, true).Width, cut(oneLine(end.Name)), 0.45*widthOf(p)))
+	}
+	if indent = vg.Points(labelGap); len(names) >= manyLines {
+		indent += legendSample + 4
+	}
+	return names, indent
+}
+
+func (l endLabels) Plot(c draw.Canvas, p *plot.Plot) {
+	if len(l) == 0 {
+		return
+	}
+	_, ty := p.Transforms(&c)
+	sorted := slices.Clone(l)
+	slices.SortStableFunc(sorted, func(a, b lineEnd) int { return cmp.Compare(a.value, b.value) })
+	at := make([]float64, len(sorted))
+	for k, end := range sorted {
+		at[k] = float64(ty(end.value))
+	}
+	const airy = 1.25 // from line to line, in heights of a letter
+	style := typeface(9, true)
+	gap := style.Height("Ag") * airy
+	if room := (c.Max.Y - c.Min.Y) / vg.Length(len(sorted)); gap > room {
+		style.Font.Size *= room / gap
+		gap = room
+	}
+	style.XAlign = draw.XLeft
+	spread(at, float64(gap), float64(c.Min.Y+gap/2), float64(c.Max.Y-gap/2))
+	names, indent := sorted.names(p)
+	for k, end := range sorted {
+		y := vg.Length(at[k])
+		if len(sorted) >= manyLines {
+			left := c.Max.X + vg.Points(labelGap)
+			c.StrokeLine2(end.Line(), left, y, left+legendSample, y)
+		}
+		style.Color = end.Color
+		c.FillText(style, vg.Point{X: c.Max.X + indent, Y: y}, names[k])
+	}
+}
+
+// GlyphBoxes implements plot.GlyphBoxer: it makes the plot leave room for the longest name.
+func (l endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+	names, indent := l.names(p)
+	widest := vg.Length(0)
+	for _, name := range names {
+		widest = max(widest, typeface(9, true).Width(name))
+	}
+	if widest == 0 {
+		return nil
+	}
+	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: widest + indent + vg.Points(2)}}}}
+}
+
+// longestName is how many letters of a name stand beside a line: longer ones would leave no room for the lines
+// themselves.
+const longestName = 30
+
+// cut shortens a name to longestName letters by leaving some out in the middle.
+func cut(name string) string {
+	r := []rune(name)
+	if len(r) <= longestName {
+		return name
+	}
+	const head = 12
+	const tail = longestName - head - 1
+	end := r[len(r)-tail:]
+	if k := slices.Index(end[:tail/2], ' '); k >= 0 {
+		end = end[k+1:] // a whole word
+	}
+	return string(r[:head]) + "…" + string(end)
+}
+
+// spread moves ascending positions apart to at least gap, as little as possible, and keeps them in [low, high] if they
+// fit: overlapping neighbours become a block around the mean of its members, which grows until nothing overlaps.
+func spread(at []float64, gap, low, high float64) {
+	type block struct{ sum, n float64 }
+	place := func(b block) float64 { // centre of the block's first label
+		half := gap * (b.n - 1) / 2
+		centre := min(b.sum/b.n, high-half)
+		return max(centre, low+half) - half
+	}
+	var blocks []block
+	for _, y := range at {
+		blocks = append(blocks, block{y, 1})
+		for n := len(blocks); n > 1; n = len(blocks) {
+			a, b := blocks[n-2], blocks[n-1]
+			if place(a)+a.n*gap <= place(b) {
+				break
+			}
+			blocks = append(blocks[:n-2], block{a.sum + b.sum, a.n + b.n})
+		}
+	}
+	i := 0
+	for _, b := range blocks {
+		for k := range int(b.n) {
+			at[i] = place(b) + float64(k)*gap
+			i++
+		}
+	}
 }

@@ -48,7 +48,6 @@ func newPainter(c draw.Canvas, s envs.Scene) painter {
 		min(size.X, size.Y*2) / 90, &boxes{}}
 }
 
-// at is the place of a world point.
 func (p painter) at(x, y float64) vg.Point {
 	return vg.Point{X: p.originX + p.scale*vg.Length(x), Y: p.originY + p.scale*vg.Length(y)}
 }
@@ -124,7 +123,6 @@ func drawScene(c draw.Canvas, s envs.Scene, under func(painter)) painter {
 	return p
 }
 
-// shape draws one circle, rectangle or segment.
 func (p painter) shape(s envs.Shape) {
 	l := p.lookOf(s)
 	switch {
@@ -261,4 +259,109 @@ func star(centre vg.Point, r vg.Length) []vg.Point {
 		out[i] = vg.Point{X: centre.X + length*vg.Length(cos), Y: centre.Y + length*vg.Length(sin)}
 	}
 	return out
+}
+
+// trail is the way that an agent or an object came.
+type trail struct {
+	shape envs.Shape // as it is now
+	path  [][2]float64
+}
+
+// trailsOf are the ways to the last of scenes of all that moves: agents by their number, objects by their place among
+// the objects of a scene.
+func trailsOf(scenes []envs.Scene) []trail {
+	type mover struct {
+		role  envs.Role
+		index int
+	}
+	var order []mover
+	ways := map[mover]*trail{}
+	for _, s := range scenes {
+		objects := 0
+		for _, shape := range s.Shapes {
+			m := mover{shape.Role, shape.Agent}
+			switch shape.Role {
+			case envs.RoleAgent:
+			case envs.RoleObject:
+				m.index = objects
+				objects++
+			default:
+				continue
+			}
+			if ways[m] == nil {
+				order, ways[m] = append(order, m), &trail{}
+			}
+			way := ways[m]
+			way.shape = shape
+			way.path = append(way.path, [2]float64{shape.X, shape.Y})
+		}
+	}
+	out := make([]trail, len(order))
+	for i, m := range order {
+		out[i] = *ways[m]
+	}
+	return out
+}
+
+// leap is the longest step of a trail, as a share of the picture's longer side: a longer one is a teleport and is not drawn.
+const leap = 0.15
+
+// trail draws a way as a thin line, pale enough to lie under everything.
+func (p painter) trail(t trail) {
+	var lines [][]vg.Point
+	before, longest := vg.Point{}, leap*float64(max(p.Size().X, p.Size().Y))
+	for i, q := range t.path {
+		at := p.at(q[0], q[1])
+		if i == 0 || math.Hypot(float64(at.X-before.X), float64(at.Y-before.Y)) > longest {
+			lines = append(lines, nil)
+		}
+		lines[len(lines)-1] = append(lines[len(lines)-1], at)
+		before = at
+	}
+	color := fade(woodEdge, 0x70)
+	if t.shape.Role == envs.RoleAgent {
+		color = fade(agentColor(t.shape.Agent), 0x90)
+	}
+	p.StrokeLines(draw.LineStyle{Color: color, Width: p.thinnest * 0.45}, lines...)
+}
+
+// boxes are the places of a picture that are taken.
+type boxes []vg.Rectangle
+
+// add takes the box around a centre.
+func (b *boxes) add(centre vg.Point, halfWidth, halfHeight vg.Length) {
+	*b = append(*b, around(centre, halfWidth, halfHeight))
+}
+
+func around(centre vg.Point, halfWidth, halfHeight vg.Length) vg.Rectangle {
+	half := vg.Point{X: halfWidth, Y: halfHeight}
+	return vg.Rectangle{Min: centre.Sub(half), Max: centre.Add(half)}
+}
+
+// covered is the occupied area of r; overlaps count several times.
+func (b *boxes) covered(r vg.Rectangle) vg.Length {
+	sum := vg.Length(0)
+	for _, o := range *b {
+		width, height := min(r.Max.X, o.Max.X)-max(r.Min.X, o.Min.X), min(r.Max.Y, o.Max.Y)-max(r.Min.Y, o.Min.Y)
+		if width > 0 && height > 0 {
+			sum += width * height
+		}
+	}
+	return sum
+}
+
+// beside finds a place for a short text next to a disc, below it if that is free, and takes it. Where everything around
+// is taken it is the place that hides least; the text never leaves the canvas.
+func (p painter) beside(centre vg.Point, radius, size, width vg.Length) vg.Point {
+	best, least := centre, vg.Length(-1)
+	for _, d := range [8][2]vg.Length{{0, -1}, {1, 0}, {-1, 0}, {0, 1}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}} {
+		at := vg.Point{X: centre.X + d[0]*(radius+width*0.8), Y: centre.Y + d[1]*(radius+size*0.6)}
+		box := around(at, width/2, size*0.4)
+		outside := box.Min.X < p.Min.X || box.Max.X > p.Max.X || box.Min.Y < p.Min.Y || box.Max.Y > p.Max.Y
+		if hidden := p.taken.covered(box); !outside && (least < 0 || hidden < least) {
+			best, least = at, hidden
+		}
+	}
+	p.taken.add(best, width/2, size*0.4)
+	return best
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"cermic/cermiclib/stats"
-	"cermic/envs/conf"
 )
 
 // ScoreTable is a table of measured numbers beside published ones. HTML renders it for a notebook, Text for a terminal.
@@ -57,40 +56,12 @@ func (c Cell) Difference() float64 {
 	return c.Ours - *c.Published
 }
 
-// Check reports a grid whose rows do not fit its columns.
-func (g ScoreTable) Check() error {
-	for _, r := range g.Rows {
-		if len(r.Cells) != len(g.Columns) {
-			return fmt.Errorf("table %q: row %q has %d cells, want %d", g.Title, r.Head, len(r.Cells), len(g.Columns))
-		}
-	}
-	return nil
-}
-
-// Only returns the grid with these columns, in this order; a name that is not there is an error with near ones.
-func (g ScoreTable) Only(columns ...string) (ScoreTable, error) {
-	out := ScoreTable{Title: g.Title, Caption: g.Caption, Columns: columns}
-	for _, r := range g.Rows {
-		row := Row{Group: r.Group, Head: r.Head, Ours: r.Ours}
-		for _, c := range columns {
-			j := slices.Index(g.Columns, c)
-			if j < 0 {
-				return ScoreTable{}, fmt.Errorf("the table has no column %q%s", c, conf.Near(c, g.Columns))
-			}
-			row.Cells = append(row.Cells, r.Cells[j])
-		}
-		out.Rows = append(out.Rows, row)
-	}
-	return out, nil
-}
-
 // Missing marks what was not run or not published.
 const Missing = "–"
 
 // number writes v with the cell's digits and a real minus sign.
 func (c Cell) number(v float64) string { return Fixed(v, c.Decimals) }
 
-// ours is the mean.
 func (c Cell) ours() string {
 	if c.Seeds == 0 {
 		return Missing
@@ -98,7 +69,6 @@ func (c Cell) ours() string {
 	return c.number(c.Ours)
 }
 
-// interval is "[27.1, 33.0]", empty if there is none.
 func (c Cell) interval() string {
 	if c.Seeds == 0 || math.IsNaN(c.Low+c.High) {
 		return ""

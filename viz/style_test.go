@@ -218,23 +218,6 @@ func TestTheNoteSaysWhichLinesAreOneSeed(t *testing.T) {
 	}
 }
 
-func TestNamesThatAreCutStayApart(t *testing.T) {
-	long := []string{"MAPPO", "MAPPO-CERMIC memory=graph memory.pretrained=012345", "MAPPO-CERMIC memory=gru memory.pretrained=012345",
-		"MAPPO-CERMIC memory=gru memory.pretrained=543210", "MAPPO-ε-greedy task.reward=dense learner.lr=1"}
-	for i := range 3 {
-		long = append(long, fmt.Sprintf("QMIX-CERMIC learner.lr=%d task.noise.size=0.5 task.reward=dense", i))
-	}
-	got := brief(long)
-	for i, name := range got {
-		if len([]rune(name)) > longestName || slices.Index(got, name) != i {
-			t.Errorf("%q reads %q, want at most %d letters and another name than the others", long[i], name, longestName)
-		}
-	}
-	if got[0] != "MAPPO" {
-		t.Errorf("a short name reads %q", got[0])
-	}
-}
-
 func TestEndLabelsStayInTheFrame(t *testing.T) {
 	at := []float64{-3, 0, 0, 99, 100}
 	spread(at, 10, 5, 95)

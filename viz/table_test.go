@@ -113,20 +113,3 @@ func TestGridNeverFillsAGapWithAPublishedNumber(t *testing.T) {
 		t.Errorf("a cell that was not run reads %q", got)
 	}
 }
-
-func TestGridKeepsOnlyTheColumnsAskedFor(t *testing.T) {
-	g, err := exampleGrid().Only("Zerg", "Balance*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Check(); err != nil || g.Rows[0].Cells[0].Ours != -0.04 || g.Rows[1].Cells[1].Ours != 31 {
-		t.Errorf("got %+v, %v, want Zerg and then Balance*", g, err)
-	}
-	if _, err := exampleGrid().Only("Balance"); err == nil || !strings.Contains(err.Error(), "did you mean Balance*?") {
-		t.Errorf("got %v, want the near name", err)
-	}
-	g.Rows[1].Cells = g.Rows[1].Cells[:1]
-	if g.Check() == nil {
-		t.Error("a row with a cell too few passed")
-	}
-}

@@ -25,25 +25,21 @@ func reference(label string, x, y []float64) Series {
 	return s
 }
 
-// drawn is a figure with its lines.
-type drawn struct {
-	Figure
-	lines []Series
+// panel is a figure and its lines.
+func panel(f Figure, lines ...Series) func() (*plot.Plot, error) {
+	return func() (*plot.Plot, error) { return Curves(f, lines...) }
 }
 
 // sideBySide are two panels with names at the ends of their lines.
-func sideBySide(all ...drawn) (Panels, error) {
-	var plots []*plot.Plot
-	for _, d := range all {
-		p, err := Curves(d.Figure, d.lines...)
-		if err != nil {
-			return Panels{}, err
-		}
-		plots = append(plots, p)
+func sideBySide(left, right func() (*plot.Plot, error)) (Panels, error) {
+	a, err := left()
+	if err != nil {
+		return Panels{}, err
 	}
-	p := NewPanels(2, plots...)
+	b, err := right()
+	p := NewPanels(2, a, b)
 	p.Width, p.Height = 4.3*vg.Inch, 2.5*vg.Inch
-	return p, nil
+	return p, err
 }
 
 // Sandwich draws Theorem 1 over x: r^i between its bounds, and where it leaves them.
@@ -60,10 +56,10 @@ func Violations(v theory.Violations) (Panels, error) {
 	root := theory.Root()
 	const x = "‖η‖²/λ"
 	return sideBySide(
-		drawn{Figure{Title: "smallest r^i/(ρ·r^ucb)", X: x, Marks: []mark{{From: root, Label: fmt.Sprintf("%.2f", root)}}},
-			[]Series{Line("observed", v.Scale, v.MinRatio), reference("permitted", v.Scale, slices.Repeat([]float64{1}, len(v.Scale)))}},
-		drawn{Figure{Title: "violations", X: x, Marks: []mark{{From: root}}},
-			[]Series{Line("observed", v.Scale, v.Violations), reference("first visits", v.Scale, v.FirstVisits)}})
+		panel(Figure{Title: "smallest r^i/(ρ·r^ucb)", X: x, Marks: []mark{{From: root, Label: fmt.Sprintf("%.2f", root)}}},
+			Line("observed", v.Scale, v.MinRatio), reference("permitted", v.Scale, slices.Repeat([]float64{1}, len(v.Scale)))),
+		panel(Figure{Title: "violations", X: x, Marks: []mark{{From: root}}},
+			Line("observed", v.Scale, v.Violations), reference("first visits", v.Scale, v.FirstVisits)))
 }
 
 // Learning draws the bonus of each episode and the regret so far, one line a bonus with its band over seeds. A point is
@@ -87,7 +83,8 @@ func Learning(curves []theory.Learning) (Panels, error) {
 		}
 		bonus[i].Y, regret[i].Y = append(bonus[i].Y, averaged(c.MeanBonus, every)), append(regret[i].Y, averaged(c.Cumulative, every))
 	}
-	return sideBySide(drawn{Figure{Title: "mean bonus of an episode", X: "episode"}, bonus}, drawn{Figure{Title: "cumulative regret", X: "episode"}, regret})
+	return sideBySide(panel(Figure{Title: "mean bonus of an episode", X: "episode"}, bonus...),
+		panel(Figure{Title: "cumulative regret", X: "episode"}, regret...))
 }
 
 // averaged is the mean of every so many values.
@@ -113,10 +110,10 @@ func Surprise(all ...theory.Surprises) (*plot.Plot, error) {
 func WorstCase(w theory.Worst, m theory.Multipliers, eps float64) (Panels, error) {
 	beta := w.Set.Multiplier(eps)
 	return sideBySide(
-		drawn{Figure{Title: "least P(Ψ ≤ μ + b·√Σ)", X: "b", High: 1, Marks: []mark{{From: beta, Label: fmt.Sprintf("β(%g) = %.2f", eps, beta)}}},
-			[]Series{reference("", w.B, w.Search), Line("worst case", w.B, w.Closed)}},
-		drawn{Figure{Title: "multiplier over the chance level", X: "ε", Marks: []mark{{From: m.Set.Gamma1 / m.Set.Gamma2, Label: "γ₁/γ₂"}}},
-			[]Series{Line("β", m.Epsilon, m.Beta), Line("Gaussian", m.Epsilon, m.Enough)}})
+		panel(Figure{Title: "least P(Ψ ≤ μ + b·√Σ)", X: "b", High: 1, Marks: []mark{{From: beta, Label: fmt.Sprintf("β(%g) = %.2f", eps, beta)}}},
+			reference("", w.B, w.Search), Line("worst case", w.B, w.Closed)),
+		panel(Figure{Title: "multiplier over the chance level", X: "ε", Marks: []mark{{From: m.Set.Gamma1 / m.Set.Gamma2, Label: "γ₁/γ₂"}}},
+			Line("β", m.Epsilon, m.Beta), Line("Gaussian", m.Epsilon, m.Enough)))
 }
 
 // Tails draws the lower tail of several laws under Cantelli's bound, and the event that the appendix prints.
@@ -126,8 +123,8 @@ func Tails(all ...theory.Tails) (Panels, error) {
 		lower, printed = append(lower, Line(t.Law, t.Lambda, t.Lower)), append(printed, Line(t.Law, t.Lambda, t.Printed))
 	}
 	bound := reference("bound", all[0].Lambda, all[0].Bound)
-	return sideBySide(drawn{Figure{Title: "P(X ≤ −λ): below the bound", X: "λ", High: 1}, append(lower, bound)},
-		drawn{Figure{Title: "P(X ≥ −λ): as printed", X: "λ", High: 1}, append(printed, bound)})
+	return sideBySide(panel(Figure{Title: "P(X ≤ −λ): below the bound", X: "λ", High: 1}, append(lower, bound)...),
+		panel(Figure{Title: "P(X ≥ −λ): as printed", X: "λ", High: 1}, append(printed, bound)...))
 }
 
 // Informations draws six estimators of a mutual information over its true value (dotted), cut off above top nats.

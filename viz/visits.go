@@ -29,9 +29,12 @@ func Visits(v *results.Visits) (Panels, error) {
 	if i := slices.IndexFunc(v.Bonus, undrawable); i >= 0 {
 		return Panels{}, fmt.Errorf("r^i of cell %d is %g, want at most %g in size", i, v.Bonus[i], largest)
 	}
+	counted := func(counts []uint64) func(int) float64 {
+		return func(cell int) float64 { return float64(counts[cell]) }
+	}
 	p := NewPanels(3,
-		newHeat(v, true, v.Counts, func(cell int) float64 { return float64(v.Counts[cell]) }).plot(fmt.Sprintf("visits: %.0f %% of cells", 100*v.Coverage())),
-		newHeat(v, true, v.Recent, func(cell int) float64 { return float64(v.Recent[cell]) }).plot("visits, last rollout batch"),
+		newHeat(v, true, v.Counts, counted(v.Counts)).plot(fmt.Sprintf("visits: %.0f %% of cells", 100*v.Coverage())),
+		newHeat(v, true, v.Recent, counted(v.Recent)).plot("visits, last rollout batch"),
 		newHeat(v, false, v.Recent, func(cell int) float64 { return v.Bonus[cell] }).plot("r^i, last rollout batch"))
 	p.Height = min(max(p.Width*vg.Length(q.Rows)/vg.Length(q.Columns), 0.35*vg.Inch), 2.6*vg.Inch) + 0.7*vg.Inch
 	return p, nil
@@ -39,32 +42,36 @@ func Visits(v *results.Visits) (Panels, error) {
 
 // heat implements plot.Plotter: a number for each cell as a colour, and what the colours say below.
 type heat struct {
-	columns, rows int
-	blocked       []bool
-	value         []float64 // [rows·columns]; NaN: never visited
-	log           bool      // colours go with the logarithm of a count
-	world         []envs.Shape
+	*results.Visits
+	value []float64 // [rows·columns]; NaN: never visited
+	log   bool      // colours go with the logarithm of a count
 }
 
-// newHeat is a map of a value of each cell that was visited. Agents are left out: they are everywhere.
+// newHeat is a map of a value of each cell that was visited.
 func newHeat(v *results.Visits, log bool, visits []uint64, value func(cell int) float64) *heat {
-	q, s := v.Projection, v.Scene
-	h := &heat{columns: q.Columns, rows: q.Rows, blocked: q.Blocked, value: make([]float64, q.Columns*q.Rows), log: log}
+	h := &heat{v, make([]float64, len(visits)), log}
 	for cell := range h.value {
 		if h.value[cell] = value(cell); visits[cell] == 0 {
 			h.value[cell] = math.NaN()
 		}
 	}
+	return h
+}
+
+// world are the shapes of a world whose units are the cells. Agents are left out, which are everywhere, and walls, which
+// are blocked cells.
+func (h *heat) world() (shapes []envs.Shape) {
+	q, s := h.Projection, h.Scene
 	if s.MinX != 0 || s.MinY != 0 || s.MaxX != float64(q.Columns) || s.MaxY != float64(q.Rows) {
-		return h
+		return nil
 	}
 	for _, shape := range s.Shapes {
-		if shape.Role != envs.RoleAgent && shape.Role != envs.RoleObstacle { // walls are blocked cells
+		if shape.Role != envs.RoleAgent && shape.Role != envs.RoleObstacle {
 			shape.Hollow = true
-			h.world = append(h.world, shape)
+			shapes = append(shapes, shape)
 		}
 	}
-	return h
+	return shapes
 }
 
 func (h *heat) plot(title string) *plot.Plot {
@@ -103,27 +110,27 @@ func (h *heat) share(v, low, high float64) float64 {
 // scaleRow is the height of the line that says what colours mean.
 const scaleRow = vg.Length(16)
 
-// Plot implements plot.Plotter.
 func (h *heat) Plot(c draw.Canvas, _ *plot.Plot) {
-	field := draw.Crop(c, 0, 0, scaleRow, 0)
-	p := newPainter(field, envs.Scene{MaxX: float64(h.columns), MaxY: float64(h.rows)})
+	q := h.Projection
+	columns, rows := float64(q.Columns), float64(q.Rows)
+	p := newPainter(draw.Crop(c, 0, 0, scaleRow, 0), envs.Scene{MaxX: columns, MaxY: rows})
 	low, high := h.limits()
 	for cell, v := range h.value {
-		x, y := float64(cell%h.columns), float64(h.rows-1-cell/h.columns)
+		x, y := float64(cell%q.Columns), float64(q.Rows-1-cell/q.Columns)
 		a, b := p.at(x, y), p.at(x+1, y+1)
 		fill := color.Color(paper)
 		switch {
-		case h.blocked != nil && h.blocked[cell]:
+		case q.Blocked != nil && q.Blocked[cell]:
 			fill = slate
 		case !math.IsNaN(v):
 			fill = warmth(h.share(v, low, high))
 		}
 		p.FillPolygon(fill, rectangle(a.X, a.Y, b.X, b.Y))
 	}
-	for _, shape := range h.world {
+	for _, shape := range h.world() {
 		p.shape(shape)
 	}
-	a, b := p.at(0, 0), p.at(float64(h.columns), float64(h.rows))
+	a, b := p.at(0, 0), p.at(columns, rows)
 	frame := rectangle(a.X, a.Y, b.X, b.Y)
 	c.StrokeLines(draw.LineStyle{Color: stone, Width: vg.Points(0.8)}, append(frame, frame[0]))
 	h.scale(c, low, high)

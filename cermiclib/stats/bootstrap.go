@@ -40,31 +40,40 @@ func Bootstrap(scores [][]float64, f func([][]float64) float64, reps int, r *rng
 // element of what f returns, whose length must not vary. The intervals hold for each element on its own, not for all
 // together.
 func BootstrapEach(scores [][]float64, f func([][]float64) []float64, reps int, r *rng.Rand) []Interval {
-	intervals := make([]Interval, 0, 1)
+	var intervals []Interval
 	for _, value := range f(scores) {
 		intervals = append(intervals, Interval{value, math.NaN(), math.NaN()})
 	}
-	if reps < 1 || !canVary(scores) {
+	few := func(runs []float64) bool { return len(runs) < 2 } // its resamples are always the same
+	if reps < 1 || len(scores) == 0 || slices.ContainsFunc(scores, few) {
 		return intervals
 	}
-	draws := make([][]float64, len(intervals)) // [element][rep]
-	sample := like(scores)
+	draws, sample := make([][]float64, len(intervals)), make([][]float64, len(scores)) // [element][rep], [task][run]
+	for task, runs := range scores {
+		sample[task] = make([]float64, len(runs))
+	}
 	for range reps {
-		resample(sample, scores, r)
+		for task, runs := range scores {
+			for i := range runs {
+				sample[task][i] = runs[r.IntN(len(runs))]
+			}
+		}
 		for i, value := range f(sample) {
 			draws[i] = append(draws[i], value)
 		}
 	}
-	for i := range intervals {
-		intervals[i].Low, intervals[i].High = bounds(draws[i])
+	for i, d := range draws {
+		if !hasNaN(d) {
+			slices.Sort(d)
+			intervals[i].Low, intervals[i].High = quantile(d, (1-Level)/2), quantile(d, (1+Level)/2)
+		}
 	}
 	return intervals
 }
 
 // BootstrapTwo is Bootstrap for a number that compares two methods, such as Improvement; x and y are resampled
-// independently. It panics unless they have the same number of tasks.
+// independently, on the same tasks.
 func BootstrapTwo(x, y [][]float64, f func(x, y [][]float64) float64, reps int, r *rng.Rand) Interval {
-	sameTasks(x, y)
 	both := slices.Concat(x, y)
 	return Bootstrap(both, func(s [][]float64) float64 { return f(s[:len(x)], s[len(x):]) }, reps, r)
 }
@@ -72,39 +81,6 @@ func BootstrapTwo(x, y [][]float64, f func(x, y [][]float64) float64, reps int, 
 // Difference estimates f(x) − f(y) and its interval; Differ says whether few runs are enough to believe it.
 func Difference(x, y [][]float64, f func([][]float64) float64, reps int, r *rng.Rand) Interval {
 	return BootstrapTwo(x, y, func(x, y [][]float64) float64 { return f(x) - f(y) }, reps, r)
-}
-
-// canVary says whether every task has the two runs without which a resample is always the same.
-func canVary(scores [][]float64) bool {
-	few := func(runs []float64) bool { return len(runs) < 2 }
-	return len(scores) > 0 && !slices.ContainsFunc(scores, few)
-}
-
-// like makes room for a resample of scores.
-func like(scores [][]float64) [][]float64 {
-	sample := make([][]float64, len(scores))
-	for task := range scores {
-		sample[task] = make([]float64, len(scores[task]))
-	}
-	return sample
-}
-
-// resample fills dst with runs drawn from scores, task by task.
-func resample(dst, scores [][]float64, r *rng.Rand) {
-	for task, runs := range scores {
-		for i := range dst[task] {
-			dst[task][i] = runs[r.IntN(len(runs))]
-		}
-	}
-}
-
-// bounds are the percentiles that leave out half of 1 − Level at either end.
-func bounds(draws []float64) (low, high float64) {
-	if hasNaN(draws) {
-		return math.NaN(), math.NaN()
-	}
-	slices.Sort(draws)
-	return quantile(draws, (1-Level)/2), quantile(draws, (1+Level)/2)
 }
 
 // coverage is how often Bootstrap's interval of the mean of n runs covers the mean of infinitely many, where Level is

@@ -4,7 +4,6 @@ package stats
 
 import (
 	"math"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -81,18 +80,6 @@ func TestNothingIsNaNAndNaNIsNeverTrimmed(t *testing.T) {
 				t.Errorf("interval of %s of %v is %v", name, s, i)
 			}
 		}
-	}
-}
-
-func TestAggregatesLeaveScoresAlone(t *testing.T) {
-	scores := [][]float64{{5, 1, 3}, {2, 9, 4, 4}}
-	before := [][]float64{slices.Clone(scores[0]), slices.Clone(scores[1])}
-	for _, f := range []func([][]float64) float64{Mean, Median, IQM} {
-		Bootstrap(scores, f, 20, rng.New(1, "test"))
-	}
-	Difference(scores, scores, IQM, 20, rng.New(1, "test"))
-	if !reflect.DeepEqual(scores, before) {
-		t.Errorf("scores became %v", scores)
 	}
 }
 
@@ -177,33 +164,24 @@ func TestOneRunHasNoInterval(t *testing.T) {
 	}
 }
 
-func TestIntervalsCoverTheTruthAboutAsOftenAsTheySay(t *testing.T) {
-	const trials, runs = 400, 10
-	covered := 0
-	for trial := range trials {
-		r := rng.New(uint64(trial), "test")
-		scores := make([][]float64, 4)
-		for task := range scores {
-			for range runs {
-				scores[task] = append(scores[task], float64(task)+float64(r.Norm()))
-			}
-		}
-		if !Bootstrap(scores, Mean, 300, r).Excludes(1.5) {
-			covered++
+func TestRankCorrelation(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		x, y []float64
+		want float64
+	}{
+		{"same order", []float64{1, 2, 30, 400}, []float64{-8, 0, 0.1, 7}, 1},
+		{"reverse order", []float64{1, 2, 30}, []float64{3, 2, 1}, -1},
+		{"by hand: 1 - 6·Σd²/(n³-n), d² = 1, 1, 1, 1", []float64{1, 2, 3, 4}, []float64{2, 1, 4, 3}, 0.6},
+		{"ties share a rank", []float64{1, 1, 2, 3}, []float64{1, 2, 3, 4}, 4.5 / math.Sqrt(4.5*5)},
+		{"one side is constant", []float64{5, 5, 5}, []float64{1, 2, 3}, 0},
+		{"nothing", nil, nil, 0},
+	} {
+		if got := RankCorrelation(c.x, c.y); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: %g, want %g", c.name, got, c.want)
 		}
 	}
-	// The percentile interval of ten runs is too narrow by √(9/10), so that it covers 2Φ(1.96·√0.9) − 1 ≈ 93.7 %; 400
-	// trials have a standard error of 1.2 %. Three of them.
-	if rate := float64(covered) / trials; math.Abs(rate-0.937) > 0.037 {
-		t.Errorf("covers in %.1f %% of the trials", 100*rate)
+	if got := RankCorrelation([]float64{1, math.NaN()}, []float64{1, 2}); !math.IsNaN(got) {
+		t.Errorf("with a NaN it is %g", got)
 	}
-}
-
-func TestComparingDifferentTasksPanics(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("two tasks are compared with three")
-		}
-	}()
-	Improvement(ragged, scoresX)
 }

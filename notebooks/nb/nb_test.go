@@ -58,9 +58,6 @@ func TestEveryKindOfValueHasAFormatThatAnyFrontEndShows(t *testing.T) {
 			}
 		}
 	}
-	if _, err := render(viz.ScoreTable{Columns: []string{"a"}, Rows: []viz.Row{{}}}); err == nil {
-		t.Error("a grid whose rows do not fit was shown")
-	}
 }
 
 func TestSummaryOfARecordSaysHowFarItGot(t *testing.T) {
@@ -197,7 +194,7 @@ func TestVerdictBoxesAreShownWithTheirState(t *testing.T) {
 
 func TestFiguresAreSavedInTheFormatOfTheirName(t *testing.T) {
 	p := must.Get(viz.Curves(viz.Figure{X: "frames", Y: "return"}, viz.Evals(results.Groups([]*results.Record{record}))...))(t)
-	for name, begins := range map[string]string{"a.pdf": "%PDF", "a.svg": "<?xml", "a.png": "\x89PNG"} {
+	for name, begins := range map[string]string{"a.svg": "<?xml", "a.png": "\x89PNG"} {
 		for _, value := range []any{p, viz.NewPanels(1, p)} {
 			file := filepath.Join(t.TempDir(), name)
 			Save(file, value, nil)

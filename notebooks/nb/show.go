@@ -62,9 +62,6 @@ func render(v any) (content, error) {
 	case *gif.GIF:
 		return film(v)
 	case viz.ScoreTable:
-		if err := v.Check(); err != nil {
-			return nil, err
-		}
 		return asHTML(v.HTML(), v.Text(100)), nil
 	case viz.Box:
 		return asHTML(v.HTML(), v.Plain()), nil
@@ -101,9 +98,9 @@ func drawing(m image.Image) func(svg []byte, err error) (content, error) {
 // maxSVG is the size in bytes above which a notebook would grow too much.
 const maxSVG = 250_000
 
-// Save writes a plot, panels or an image into a file with the ending .pdf, .svg or .png:
+// Save writes a plot, panels or an image into a file with the ending .svg or .png:
 //
-//	nb.Save("curves.pdf", viz.Curves(figure, series...))
+//	nb.Save("curves.svg", viz.Curves(figure, series...))
 //
 // Images and films of worlds are bitmaps: they go to .png alone.
 func Save(file string, value any, err ...error) {

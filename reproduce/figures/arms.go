@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 
 	"cermic/cermiclib/experiment"
@@ -24,18 +25,23 @@ const comparisonReps = 2000
 // arms are the experiments that a figure compares on one task, in the order of its lines.
 type arms struct {
 	task, budget string
-	seeds        int // 1 to seeds
+	first, seeds int // so many seeds from first on
 	list         []plan.Arm
-	err          error // the first of add, which experiments returns
+	err          error // the first of add
 }
 
 // add lists the experiments of a method with some settings under a label.
 func (a *arms) add(label, method string, set ...string) {
-	es, err := plan.Grid([]string{a.task}, []string{method}, a.budget, a.seeds, set...)
+	arm := plan.Arm{Label: label}
+	e, err := plan.New(plan.Request{Task: a.task, Method: method, Budget: a.budget, Set: set})
 	if a.err == nil {
 		a.err = err
 	}
-	a.list = append(a.list, plan.Arm{Label: label, Experiments: es})
+	for i := range a.seeds {
+		e.Seed = uint64(a.first + i)
+		arm.Experiments = append(arm.Experiments, e)
+	}
+	a.list = append(a.list, arm)
 }
 
 // experiments lists the experiments of all arms, each once.
@@ -53,8 +59,11 @@ func experiments(all ...arms) (es []experiment.Config, err error) {
 
 // complete are the runs of each arm that st has complete. Arms without any have empty groups, whose places give
 // colours.
-func complete(st *results.Store, list []plan.Arm) ([]results.Group, error) {
-	return each(list, func(a plan.Arm) (results.Group, error) { return a.Complete(st) })
+func (a arms) complete(st *results.Store) ([]results.Group, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	return each(a.list, func(a plan.Arm) (results.Group, error) { return a.Complete(st) })
 }
 
 // each is what f makes of every element; the first error ends it.
@@ -69,8 +78,8 @@ func each[T, U any](in []T, f func(T) (U, error)) (out []U, err error) {
 	return out, nil
 }
 
-// sideBySide draws the evaluations of several lists of groups on one task, a panel each. All panels share the range of the panels
-// with runs.
+// sideBySide draws the evaluations of several lists of groups on one task, a panel each. All panels share the range of
+// the panels with runs.
 func sideBySide(score string, titles []string, gs ...[]results.Group) ([]*plot.Plot, error) {
 	plots := make([]*plot.Plot, len(titles))
 	low, high := math.Inf(1), math.Inf(-1)
@@ -91,13 +100,13 @@ func sideBySide(score string, titles []string, gs ...[]results.Group) ([]*plot.P
 	return plots, nil
 }
 
-// lastScore writes the mean over a group's seeds of the last evaluation with its bootstrap 95 % interval, a dash
-// without runs, and returns the scores of the seeds.
-func lastScore(g results.Group, r *rng.Rand) (cell string, scores []float64, err error) {
-	if scores, err = g.Scores(); err != nil || len(scores) == 0 {
-		return viz.Missing, nil, err
+// lastScore writes the mean of a group that passes Check over its seeds, of the last evaluation, with its bootstrap
+// 95 % interval, a dash without runs. It returns the scores of the seeds, too.
+func lastScore(g results.Group, r *rng.Rand) (cell string, scores []float64) {
+	if scores, _ = g.Scores(); len(scores) == 0 {
+		return viz.Missing, nil
 	}
-	return stats.Bootstrap([][]float64{scores}, stats.Mean, comparisonReps, r).String(), scores, nil
+	return stats.Bootstrap([][]float64{scores}, stats.Mean, comparisonReps, r).String(), scores
 }
 
 // overSeeds writes the mean of seeds with Student's 95 % interval, and their number; a dash without any.
@@ -106,4 +115,51 @@ func overSeeds(values []float64) string {
 		return viz.Missing
 	}
 	return fmt.Sprintf("%s (%d)", stats.Student(values), len(values))
+}
+
+// differenceCell writes how much higher the mean of x is than that of y, with ° where that is not sure, and a dash
+// where either has no runs.
+func differenceCell(x, y []float64, r *rng.Rand) string {
+	if len(x) == 0 || len(y) == 0 {
+		return viz.Missing
+	}
+	d := stats.Difference([][]float64{x}, [][]float64{y}, stats.Mean, comparisonReps, r)
+	if stats.Differ(x, y, d) {
+		return d.String()
+	}
+	return d.String() + "°"
+}
+
+// valuesOf are the values that runs have, one a seed, without NaN.
+func valuesOf(g results.Group, of func(*results.Record) float64) (out []float64) {
+	for _, r := range g.Runs {
+		if v := of(r); !math.IsNaN(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// last is the last evaluation of a run, an empty one without any.
+func last(r *results.Record) results.Eval {
+	if len(r.Evals) == 0 {
+		return results.Eval{}
+	}
+	return r.Evals[len(r.Evals)-1]
+}
+
+// lastSuccess is the share of successful episodes in the last evaluation, NaN where a task defines no success.
+func lastSuccess(r *results.Record) float64 { return stat.Mean(last(r).Success, nil) }
+
+// number is three digits, or a dash where nothing was averaged.
+func number(v float64) string { return written("%.3g", v) }
+
+// percent is a share in whole percent, or a dash where nothing was averaged.
+func percent(v float64) string { return written("%.0f %%", 100*v) }
+
+func written(format string, v float64) string {
+	if math.IsNaN(v) {
+		return viz.Missing
+	}
+	return fmt.Sprintf(format, v)
 }

@@ -7,8 +7,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot"
@@ -16,7 +16,6 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
-	"cermic/envs/conf"
 	"cermic/envs/rng"
 	"cermic/envs/scripted"
 	"cermic/envs/smac"
@@ -33,19 +32,14 @@ type Sensitivity struct {
 	Task     string
 	Policy   scripted.Policy
 	Episodes int
-	Cases    []SensitivityCase // the first one reverses nothing
-}
-
-// SensitivityCase is what the episodes of one simulator came to.
-type SensitivityCase struct {
-	smac.Alternative
-	won []float64 // an episode each
+	cases    []smac.Alternative // the first one reverses nothing
+	won      [][]float64        // [case][episode]
 }
 
 // BattleSensitivity lets a policy play so many episodes of a battle with each decision.
 func BattleSensitivity(task string, policy scripted.Policy, episodes int, seed uint64) (*Sensitivity, error) {
-	s := &Sensitivity{Task: task, Policy: policy, Episodes: episodes}
-	for _, a := range append([]smac.Alternative{{Decision: "–", Says: "as decided"}}, smac.Alternatives()...) {
+	cases := append([]smac.Alternative{{Decision: "–", Says: "as decided"}}, smac.Alternatives()...)
+	won, err := each(cases, func(a smac.Alternative) ([]float64, error) {
 		var otherwise []string
 		if a.Name != "" {
 			otherwise = []string{"otherwise=" + a.Name}
@@ -58,9 +52,9 @@ func BattleSensitivity(task string, policy scripted.Policy, episodes int, seed u
 		if err != nil {
 			return nil, err
 		}
-		s.Cases = append(s.Cases, SensitivityCase{a, p.Dense})
-	}
-	return s, nil
+		return p.Dense, nil
+	})
+	return &Sensitivity{task, policy, episodes, cases, won}, err
 }
 
 // rate is the mean of values of episodes with its bootstrap 95 % interval.
@@ -68,16 +62,17 @@ func rate(episodes []float64) stats.Interval {
 	return stats.Bootstrap([][]float64{episodes}, stats.Mean, 1000, rng.New(0, "plan/battles"))
 }
 
-// Plot draws one row a decision.
+// Plot draws one bar a decision.
 func (s *Sensitivity) Plot() (*plot.Plot, error) {
-	rows := make([]viz.Bar, len(s.Cases))
-	for i, c := range s.Cases {
-		wins := rate(c.won)
-		rows[i] = viz.Bar{Label: cmp.Or(c.Name, c.Says), Value: wins.Value, Low: wins.Low, High: wins.High}
+	bars := make([]viz.Bar, len(s.cases))
+	for i, c := range s.cases {
+		wins := rate(s.won[i])
+		bars[i] = viz.Bar{Label: cmp.Or(c.Name, c.Says), Value: wins.Value, Low: wins.Low, High: wins.High, Method: "qmix"}
 	}
+	bars[0].Method = "mappo" // black beside grey bars
 	who := map[scripted.Policy]string{scripted.Random: "random play", scripted.Script: "the script"}[s.Policy]
-	return viz.Forest(viz.Figure{Title: s.Task, X: fmt.Sprintf("win rate of %s, %d episodes a row", who, s.Episodes),
-		Note: "mean and bootstrap 95 % interval over episodes; the band is that of the first row"}, rows...)
+	return viz.Bars(viz.Figure{Title: s.Task, Y: fmt.Sprintf("win rate of %s, %d episodes a bar", who, s.Episodes),
+		Note: "mean and bootstrap 95 % interval over episodes"}, viz.Group{Bars: bars})
 }
 
 // SensitivityTable puts policies beside each other, with the difference that each decision makes. Episode k has the
@@ -89,12 +84,12 @@ func SensitivityTable(policies ...*Sensitivity) viz.Table {
 	for _, s := range policies {
 		t.Header = append(t.Header, fmt.Sprintf("%s: wins", s.Policy), "difference")
 	}
-	for i, c := range policies[0].Cases {
+	for i, c := range policies[0].cases {
 		row := []string{c.Decision, c.Name, c.Says}
 		for _, s := range policies {
-			wins, difference := rate(s.Cases[i].won), viz.Missing
+			wins, difference := rate(s.won[i]), viz.Missing
 			if i > 0 {
-				d := rate(floats.SubTo(make([]float64, s.Episodes), s.Cases[i].won, s.Cases[0].won))
+				d := rate(floats.SubTo(make([]float64, s.Episodes), s.won[i], s.won[0]))
 				difference = fmt.Sprintf("%+.3f [%+.3f, %+.3f]", d.Value, d.Low, d.High)
 			}
 			row = append(row, fmt.Sprintf("%.3f [%.3f, %.3f]", wins.Value, wins.Low, wins.High), difference)
@@ -104,45 +99,39 @@ func SensitivityTable(policies ...*Sensitivity) viz.Table {
 	return t
 }
 
-// publishedBattles are win rates of published runs in the real game, by task and learner; the file names their source.
-//
 //go:embed battles.json
-var publishedBattles []byte
+var battlesJSON []byte
 
-// publishedRuns are several runs of one learner on one task.
-type publishedRuns struct {
-	Steps  []float64 `json:"env_steps"`
-	Win    []float64 `json:"win_mean"`
-	Spread []float64 `json:"win_std"` // standard deviation over runs
-}
+// published are win rates of runs in the real game, by task and learner.
+var published = func() (all struct {
+	Source string
+	Tasks  map[string]map[string]struct {
+		Steps  []float64 `json:"env_steps"`
+		Win    []float64 `json:"win_mean"`
+		Spread []float64 `json:"win_std"` // standard deviation over runs
+	}
+}) {
+	if err := json.Unmarshal(battlesJSON, &all); err != nil {
+		panic("figures: published battles: " + err.Error()) // an error of this repository
+	}
+	return all
+}()
 
-// publishedCurves are SMACv2's own curves in the real game up to so many frames, drawn as references, and their source. The
-// band is the standard deviation over runs.
-func publishedCurves(task string, frames float64) (out []viz.Series, source string, err error) {
-	var all struct {
-		Source string
-		Tasks  map[string]map[string]publishedRuns
-	}
-	if err := json.Unmarshal(publishedBattles, &all); err != nil {
-		return nil, "", fmt.Errorf("published battles: %w", err)
-	}
-	runs, ok := all.Tasks[strings.TrimPrefix(task, "smac/")]
-	if !ok {
-		return nil, "", fmt.Errorf("no published run of %q%s", task, conf.Near(task, Battles))
-	}
+// publishedCurves are SMACv2's own curves in the real game up to so many frames, drawn as references. The band is the
+// standard deviation over runs.
+func publishedCurves(task string, frames float64) (out []viz.Series) {
 	for _, learner := range []string{"QMIX", "MAPPO", "open-loop MAPPO"} {
-		r := runs[learner]
+		r := published.Tasks[path.Base(task)][learner]
 		s := viz.Series{Label: "real: " + learner, Reference: true, Band: "bands: standard deviation over runs", Y: [][]float64{nil}}
 		for i, x := range r.Steps {
-			if x > frames {
-				break
+			if x <= frames {
+				s.X, s.Y[0] = append(s.X, x), append(s.Y[0], r.Win[i])
+				s.Low, s.High = append(s.Low, r.Win[i]-r.Spread[i]), append(s.High, r.Win[i]+r.Spread[i])
 			}
-			s.X, s.Y[0] = append(s.X, x), append(s.Y[0], r.Win[i])
-			s.Low, s.High = append(s.Low, r.Win[i]-r.Spread[i]), append(s.High, r.Win[i]+r.Spread[i])
 		}
 		out = append(out, s)
 	}
-	return out, all.Source, nil
+	return out
 }
 
 // BattleCurves draws the win rates of complete runs in the simulator beside the published ones of the real game, up to
@@ -152,28 +141,17 @@ func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz
 	if err != nil {
 		return viz.Panels{}, "", err
 	}
-	records = TrainedOn(records, reward)
-	var plots []*plot.Plot
-	var count int
-	source := ""
-	for _, task := range Battles {
+	records = slices.DeleteFunc(TrainedOn(records, reward), func(r *results.Record) bool { return !slices.Contains(Battles, r.Task) })
+	plots, err := each(Battles, func(task string) (*plot.Plot, error) {
 		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != task })
-		count += len(own)
-		var published []viz.Series
-		if published, source, err = publishedCurves(task, frames); err != nil {
-			return viz.Panels{}, "", err
-		}
-		p, err := viz.Curves(viz.Figure{Title: task, X: "frames", Y: "win rate"}, append(viz.Evals(plan.Groups(own, "task.reward")), published...)...)
-		if err != nil {
-			return viz.Panels{}, "", err
-		}
-		plots = append(plots, p)
-	}
+		series := slices.Concat(viz.Evals(plan.Groups(own, "task.reward")), publishedCurves(task, frames))
+		return viz.Curves(viz.Figure{Title: task, X: "frames", Y: "win rate"}, series...)
+	})
 	panels := viz.NewPanels(2, plots...)
 	panels.Width, panels.Height = 4.6*vg.Inch, 3*vg.Inch
-	said := fmt.Sprintf("Trained in the simulator on the %s reward at budget %s, number of runs: %d.", reward, budget, count)
-	if count == 0 {
+	said := fmt.Sprintf("Trained in the simulator on the %s reward at budget %s, number of runs: %d.", reward, budget, len(records))
+	if len(records) == 0 {
 		said = fmt.Sprintf("**No battle has been trained here yet** at budget %s on the %s reward: all lines are published ones.", budget, reward)
 	}
-	return panels, said + " Dotted: " + source + ".", nil
+	return panels, said + " Dotted: " + published.Source + ".", err
 }

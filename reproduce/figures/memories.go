@@ -78,10 +78,10 @@ func Comparison(gs []results.Group) (viz.Table, error) {
 	r := rng.New(0, "plan/against")
 	var first []float64
 	for i, g := range gs {
-		score, scores, err := lastScore(g, r)
-		if err != nil {
+		if err := g.Check(); err != nil {
 			return t, err
 		}
+		score, scores := lastScore(g, r)
 		var successes []string
 		for _, run := range g.Runs {
 			successes = append(successes, percent(lastSuccess(run)))
@@ -96,15 +96,6 @@ func Comparison(gs []results.Group) (viz.Table, error) {
 		t.Rows = append(t.Rows, row)
 	}
 	return t, nil
-}
-
-// differenceCell writes how much higher the mean of x is than that of y, with ° where that is not sure.
-func differenceCell(x, y []float64, r *rng.Rand) string {
-	d := stats.Difference([][]float64{x}, [][]float64{y}, stats.Mean, comparisonReps, r)
-	if stats.Differ(x, y, d) {
-		return d.String()
-	}
-	return d.String() + "°"
 }
 
 // diagnostics are what explains how CERMIC's module does, in the order of its data flow.

@@ -3,7 +3,6 @@
 package figures
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"path"
@@ -32,7 +31,7 @@ type Noise struct {
 
 // arms are the methods on a task without, and then with, the noise region.
 func (n Noise) arms(task string) arms {
-	a := arms{task: task, budget: n.Budget, seeds: n.Seeds}
+	a := arms{task: task, budget: n.Budget, first: 1, seeds: n.Seeds}
 	for _, region := range [][]string{nil, n.Region} {
 		for _, method := range n.Methods {
 			own := n.Set
@@ -54,16 +53,6 @@ func (n Noise) Experiments() ([]experiment.Config, error) {
 	return experiments(all...)
 }
 
-// runs are the complete runs of each method on a task without, and with, the noise region.
-func (n Noise) runs(st *results.Store, task string) (without, with []results.Group, err error) {
-	a := n.arms(task)
-	all, err := complete(st, a.list)
-	if err = cmp.Or(a.err, err); err != nil {
-		return nil, nil, err
-	}
-	return all[:len(n.Methods)], all[len(n.Methods):], nil
-}
-
 // Curves draws the learning curves of the complete runs, a row a task, on one scale within a row.
 func (n Noise) Curves(st *results.Store) (viz.Panels, error) {
 	panels := viz.Panels{Width: 4.6 * vg.Inch, Height: 2.8 * vg.Inch}
@@ -72,11 +61,12 @@ func (n Noise) Curves(st *results.Store) (viz.Panels, error) {
 		if err != nil {
 			return panels, err
 		}
-		without, with, err := n.runs(st, task)
+		runs, err := n.arms(task).complete(st)
 		if err != nil {
 			return panels, err
 		}
-		row, err := sideBySide(plan.Score(known), []string{path.Base(task) + ", without noise", path.Base(task) + ", with the noise region"}, without, with)
+		titles := []string{path.Base(task) + ", without noise", path.Base(task) + ", with the noise region"}
+		row, err := sideBySide(plan.Score(known), titles, runs[:len(n.Methods)], runs[len(n.Methods):])
 		if err != nil {
 			return panels, err
 		}
@@ -88,31 +78,23 @@ func (n Noise) Curves(st *results.Store) (viz.Panels, error) {
 // Table compares the last evaluations of each method without and with the noise region, and the standard deviations
 // over its seeds: the paper's claim is about both.
 func (n Noise) Table(st *results.Store) (viz.Table, error) {
-	t := viz.Table{Title: "Scores without and with the noise region", Header: []string{"task", "method", "seeds", "without", "with", "difference", "std, without", "std, with"},
+	t := viz.Table{Title: "Scores without and with the noise region",
+		Header: []string{"task", "method", "seeds", "without", "with", "difference", "std, without", "std, with"},
 		Notes: []string{"Mean over seeds of the last evaluation with its bootstrap 95 % interval. " + stats.Caution +
-			" °: no significant difference, by the bootstrap or by Welch's 95 % interval, which one seed does not have. Std: standard deviation over seeds, averaged over the evaluations of the second half of training. Budget " + n.Budget + "."}}
+			" °: no significant difference, by the bootstrap or by Welch's 95 % interval, which one seed does not have. " +
+			"Std: standard deviation over seeds, averaged over the evaluations of the second half of training. Budget " + n.Budget + "."}}
 	r := rng.New(0, "plan/noise")
 	for _, task := range n.Tasks {
-		without, with, err := n.runs(st, task)
+		runs, err := n.arms(task).complete(st)
 		if err != nil {
 			return t, err
 		}
 		for i, method := range n.Methods {
-			a, b := without[i], with[i]
-			before, x, err := lastScore(a, r)
-			if err != nil {
-				return t, err
-			}
-			after, y, err := lastScore(b, r)
-			if err != nil {
-				return t, err
-			}
-			change := viz.Missing
-			if len(x) > 0 && len(y) > 0 {
-				change = differenceCell(y, x, r)
-			}
-			t.Rows = append(t.Rows, []string{path.Base(task), method, fmt.Sprintf("%d, %d", len(a.Runs), len(b.Runs)), before, after, change,
-				number(seedDeviation(a.Runs)), number(seedDeviation(b.Runs))})
+			a, b := runs[i], runs[len(n.Methods)+i]
+			before, x := lastScore(a, r)
+			after, y := lastScore(b, r)
+			t.Rows = append(t.Rows, []string{path.Base(task), method, fmt.Sprintf("%d, %d", len(a.Runs), len(b.Runs)), before, after,
+				differenceCell(y, x, r), number(seedDeviation(a.Runs)), number(seedDeviation(b.Runs))})
 		}
 	}
 	return t, nil

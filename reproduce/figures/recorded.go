@@ -3,7 +3,11 @@
 package figures
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
+	"strings"
 
 	"cermic/cermiclib"
 	"cermic/cermiclib/results"
@@ -47,4 +51,50 @@ func recordedRuns(task string, methods ...string) (out []results.Group) {
 		}
 	}
 	return out
+}
+
+// Imported are the curves of a task in files of other programs, one a method: BenchMARL writes a file for every seed.
+// All are drawn as references, in none of our methods' colours.
+func Imported(files []string, task string) ([]viz.Series, error) {
+	var all []*results.Record
+	first := map[string]string{} // file of each method and seed
+	for _, file := range files {
+		rs, err := importedRuns(file, task)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rs {
+			seed := fmt.Sprintf("%s with seed %d", r.Method, r.Seed)
+			if from, known := first[seed]; known && from != file {
+				return nil, fmt.Errorf("%s and %s both have a run of %s: a mean counts every seed once", from, file, seed)
+			}
+			first[seed] = file
+			r.Method, r.Task, r.Experiment = "imported "+r.Method, task, nil // the name alone identifies the experiment
+		}
+		all = append(all, rs...)
+	}
+	return references(viz.Evals(results.Groups(all))), nil
+}
+
+// importedRuns are the runs of a task in one file. Other programs write a task's name in letters of another case.
+func importedRuns(file, task string) ([]*results.Record, error) {
+	all, err := export.ImportFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var others []string
+	out := slices.DeleteFunc(all, func(r *results.Record) bool {
+		other := !strings.EqualFold(r.Task, task)
+		if other && !slices.Contains(others, r.Task) {
+			others = append(others, r.Task)
+		}
+		return other
+	})
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s has no run of %s, but of %s: choose another file, or another -task", file, task, strings.Join(others, ", "))
+	}
+	return out, nil
 }

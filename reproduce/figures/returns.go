@@ -33,14 +33,11 @@ type taskRuns struct {
 	others []viz.Series
 }
 
-// early reports whether a run has separate scores of its episodes' first steps, as on Melting Pot.
-func (t taskRuns) early() bool { return len(viz.Early(t.groups)) > 0 }
-
 // returnsOf draws a row a task: greedy evaluations and, beside them, the return of training, which is written down
-// after every rollout batch and shows how fast each rises. Where any run notes the score of an episode's first steps,
-// this stands between the two.
+// after every rollout batch and shows how fast each rises. Where any run has separate scores of its episodes' first
+// steps, as on Melting Pot, they stand between the two.
 func returnsOf(tasks ...taskRuns) (viz.Panels, error) {
-	early := slices.ContainsFunc(tasks, taskRuns.early)
+	early := slices.ContainsFunc(tasks, func(t taskRuns) bool { return len(viz.Early(t.groups)) > 0 })
 	var plots []*plot.Plot
 	columns, lines := 1, 0
 	for _, t := range tasks {
@@ -229,16 +226,8 @@ func Rewards(st *results.Store, task, budget string) (viz.Panels, error) {
 	if err != nil {
 		return viz.Panels{}, err
 	}
-	most := 0
-	var titles []string
-	var groups [][]results.Group
-	for _, reward := range []envs.Reward{envs.Dense, envs.Sparse} {
-		gs := tableGroups(TrainedOn(records, string(reward)))
-		titles, groups, most = append(titles, "trained on the "+string(reward)+" reward"), append(groups, gs), max(most, len(gs))
-	}
-	plots, err := sideBySide(plan.Score(t), titles, groups...)
-	if err != nil {
-		return viz.Panels{}, err
-	}
-	return rows(plots, 2, most), nil
+	dense, sparse := tableGroups(TrainedOn(records, "dense")), tableGroups(TrainedOn(records, "sparse"))
+	titles := []string{"trained on the dense reward", "trained on the sparse reward"}
+	plots, err := sideBySide(plan.Score(t), titles, dense, sparse)
+	return rows(plots, 2, max(len(dense), len(sparse))), err
 }

@@ -16,6 +16,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
+	"cermic/envs/scripted"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -26,14 +27,14 @@ type World struct {
 	Task   string   // with its settings behind it: "explore/rooms task.tv=screen"
 	Frames int      // 0: the budget's
 	Seeds  int      // from firstSeed on
-	Arms   []string // of RobustnessArms; nil for all
+	Arms   []string // of RobustnessArms
 }
 
 // Robustness is the study of what the learned code does for curiosity beside noise, as reproduce/PLAN.md has it.
 type Robustness struct {
 	Worlds []World
 	Budget string
-	known  map[string][]plan.Arm // arms of the worlds that have been listed, which takes a while
+	known  map[string]arms // of the worlds that have been listed, which takes a while
 }
 
 // RobustnessArms are the arms of the study, each a name and a method with its settings behind it.
@@ -47,14 +48,21 @@ var RobustnessArms = [][2]string{
 
 const ucb = "mappo-cermic-ucb explore.memory=mlp"
 
+func armNames() (names []string) {
+	for _, arm := range RobustnessArms {
+		names = append(names, arm[0])
+	}
+	return names
+}
+
 // DefaultRobustness is the whole study.
 func DefaultRobustness() Robustness {
-	n := Robustness{Budget: "explore", known: map[string][]plan.Arm{}}
+	n := Robustness{Budget: "explore", known: map[string]arms{}}
 	for _, task := range []string{"lock task.tv=screen", "lock", "rooms task.tv=screen", "lock task.tv=peer", "rooms", "rooms task.tv=peer",
 		"pass", "pass task.tv=screen", "pass task.tv=peer", "secret", "secret task.tv=screen", "secret task.tv=peer"} {
 		w := World{Task: "explore/" + task, Seeds: 5, Arms: []string{"α = .2", "α = 0", "never trained", "mappo-rff", "mace", "mappo"}}
 		if len(n.Worlds) < 3 {
-			w.Seeds, w.Arms = 10, nil
+			w.Seeds, w.Arms = 10, armNames()
 		}
 		if strings.HasPrefix(task, "lock") {
 			w.Frames = 300_000
@@ -71,13 +79,14 @@ const firstSeed = 21
 const solvedFrom = 0.5
 
 // arms lists the arms of a world.
-func (n Robustness) arms(w World) (out []plan.Arm, err error) {
-	if out = n.known[w.Task]; out != nil {
-		return out, nil
+func (n Robustness) arms(w World) arms {
+	if known, ok := n.known[w.Task]; ok {
+		return known
 	}
 	task := strings.Fields(w.Task)
+	out := arms{task: task[0], budget: n.Budget, first: firstSeed, seeds: w.Seeds}
 	for _, named := range RobustnessArms {
-		if w.Arms != nil && !slices.Contains(w.Arms, named[0]) {
+		if !slices.Contains(w.Arms, named[0]) {
 			continue
 		}
 		method := strings.Fields(named[1])
@@ -85,48 +94,32 @@ func (n Robustness) arms(w World) (out []plan.Arm, err error) {
 		if w.Frames > 0 {
 			set = append(set, fmt.Sprintf("budget.frames=%d", w.Frames))
 		}
-		e, err := plan.New(plan.Request{Task: task[0], Method: method[0], Budget: n.Budget, Set: set})
-		if err != nil {
-			return nil, err
-		}
-		arm := plan.Arm{Label: named[0]}
-		for seed := range w.Seeds {
-			e.Seed = uint64(firstSeed + seed)
-			arm.Experiments = append(arm.Experiments, e)
-		}
-		out = append(out, arm)
+		out.add(named[0], method[0], set...)
 	}
 	n.known[w.Task] = out
-	return out, nil
+	return out
 }
 
 // Experiments lists the experiments of the study, each once.
 func (n Robustness) Experiments() ([]experiment.Config, error) {
 	var all []arms
 	for _, w := range n.Worlds {
-		list, err := n.arms(w)
-		all = append(all, arms{list: list, err: err})
+		all = append(all, n.arms(w))
 	}
 	return experiments(all...)
 }
 
 // groups are the complete runs of a world's arms.
 func (n Robustness) groups(st *results.Store, w World) ([]results.Group, error) {
-	arms, err := n.arms(w)
-	if err != nil {
-		return nil, err
-	}
-	return complete(st, arms)
+	return n.arms(w).complete(st)
 }
 
 // armOf is the group of a label, without runs if there is none.
-func armOf(groups []results.Group, label string) results.Group {
-	for _, g := range groups {
-		if g.Label == label {
-			return g
-		}
+func armOf(groups []results.Group, label string) (g results.Group) {
+	if i := slices.IndexFunc(groups, func(g results.Group) bool { return g.Label == label }); i >= 0 {
+		g = groups[i]
 	}
-	return results.Group{}
+	return g
 }
 
 // succeeded counts the runs of a group that succeed.
@@ -168,7 +161,7 @@ func (n Robustness) Table(st *results.Store, world int) (viz.Table, error) {
 	groups, err := n.groups(st, w)
 	for _, g := range groups {
 		if len(g.Runs) == 0 {
-			t.Rows = append(t.Rows, []string{g.Label, viz.Missing, viz.Missing, viz.Missing, viz.Missing})
+			t.Rows = append(t.Rows, append([]string{g.Label}, slices.Repeat([]string{viz.Missing}, 4)...))
 			continue
 		}
 		var covered, frames []string
@@ -297,12 +290,19 @@ func (n Robustness) besideMACE(st *results.Store) (string, error) {
 		"0.5 means no difference.", len(ours), len(n.Worlds), i.Value, i.Low, i.High), nil
 }
 
+// studyPanel is a scalar of the arms of a world over frames.
+type studyPanel struct {
+	world            int
+	scalar, title, y string
+}
+
 // Coverage draws the share of a task's cells that have been visited over frames, a panel a world.
 func (n Robustness) Coverage(st *results.Store, worlds ...int) (viz.Panels, error) {
-	plots, err := each(worlds, func(i int) (*plot.Plot, error) {
-		return n.curves(st, n.Worlds[i], "coverage", worldLabel(n.Worlds[i].Task), "cells visited", nil)
-	})
-	return n.panels(plots, nil), err
+	var panels []studyPanel
+	for _, w := range worlds {
+		panels = append(panels, studyPanel{w, "coverage", worldLabel(n.Worlds[w].Task), "cells visited"})
+	}
+	return n.draw(st, armNames(), panels)
 }
 
 // probed are the arms that the question of what the code keeps is about.
@@ -310,45 +310,65 @@ var probed = []string{"α = .2", "α = 0", "α = 1", "without L_exploit", "never
 
 // Why draws what x̄_t and s_t keep of the screen and of the agents' own state over training, and the code's rate.
 func (n Robustness) Why(st *results.Store) (viz.Panels, error) {
-	plots, err := each([][3]string{
-		{"cermic/probe_screen_x", "the screen, from x_t", "R²"}, {"cermic/probe_own_x", "the agent's own state, from x_t", "R²"},
-		{"cermic/probe_screen_s", "the screen, from s_t", "R²"}, {"cermic/probe_own_s", "the agent's own state, from s_t", "R²"},
-		{"cermic/kl", "rate of the code", "KL / d_x"}, {"coverage", "coverage", "cells visited"},
-	}, func(panel [3]string) (*plot.Plot, error) {
-		return n.curves(st, n.Worlds[0], panel[0], panel[1], panel[2], probed)
+	return n.draw(st, probed, []studyPanel{
+		{0, "cermic/probe_screen_x", "the screen, from x_t", "R²"}, {0, "cermic/probe_own_x", "the agent's own state, from x_t", "R²"},
+		{0, "cermic/probe_screen_s", "the screen, from s_t", "R²"}, {0, "cermic/probe_own_s", "the agent's own state, from s_t", "R²"},
+		{0, "cermic/kl", "rate of the code", "KL / d_x"}, {0, "coverage", "coverage", "cells visited"},
 	})
-	return n.panels(plots, probed), err
 }
 
-// curves draws a scalar of a world's arms, or of some of them. Every arm has its place, so that all panels share styles.
-func (n Robustness) curves(st *results.Store, w World, scalar, title, y string, some []string) (*plot.Plot, error) {
-	groups, err := n.groups(st, w)
-	if err != nil {
-		return nil, err
-	}
-	lines := viz.Scalar(groups, scalar)
-	series := make([]viz.Series, len(RobustnessArms))
-	for k, arm := range RobustnessArms {
-		series[k].Label = arm[0]
-		i := slices.IndexFunc(lines, func(s viz.Series) bool { return s.Label == arm[0] })
-		if i >= 0 && (some == nil || slices.Contains(some, arm[0])) {
-			series[k].X, series[k].Y = lines[i].X, lines[i].Y
+// draw draws panels of some arms, with one legend. Every arm has its place, so that all figures share styles.
+func (n Robustness) draw(st *results.Store, some []string, panels []studyPanel) (viz.Panels, error) {
+	names := armNames()
+	plots, err := each(panels, func(p studyPanel) (*plot.Plot, error) {
+		groups, err := n.groups(st, n.Worlds[p.world])
+		if err != nil {
+			return nil, err
+		}
+		lines := viz.Scalar(groups, p.scalar)
+		series := make([]viz.Series, len(names))
+		for k, name := range names {
+			series[k].Label = name
+			i := slices.IndexFunc(lines, func(s viz.Series) bool { return s.Label == name })
+			if i >= 0 && slices.Contains(some, name) {
+				series[k].X, series[k].Y = lines[i].X, lines[i].Y
+			}
+		}
+		f := viz.Figure{Title: p.title, X: "frames", Y: p.y, Unlabelled: true}
+		if p.scalar != "cermic/kl" {
+			f.High = 1
+		}
+		return viz.Curves(f, series...)
+	})
+	out := viz.NewPanels(2, plots...)
+	for k, style := range viz.Styles(names...) {
+		if slices.Contains(some, names[k]) {
+			out.Legend = append(out.Legend, style)
 		}
 	}
-	f := viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true}
-	if scalar != "cermic/kl" {
-		f.High = 1
-	}
-	return viz.Curves(f, series...)
+	return out, err
 }
 
-// panels arranges plots, with one legend of all arms, or of some of them.
-func (n Robustness) panels(plots []*plot.Plot, some []string) viz.Panels {
-	var labels []string
-	for _, arm := range RobustnessArms {
-		labels = append(labels, arm[0])
+// Baselines says how often random and scripted play succeed on the tasks of the study.
+func (n Robustness) Baselines(episodes int, seed uint64) (viz.Table, error) {
+	t := viz.Table{Header: []string{"task", "steps", "random play succeeds", "the script succeeds"},
+		Notes: []string{fmt.Sprintf("Shares of %d episodes each.", episodes)}}
+	for _, w := range n.Worlds {
+		cfg, err := plan.World(w.Task)
+		if err != nil {
+			return t, err
+		}
+		row := []string{worldLabel(w.Task), viz.Missing, viz.Missing, viz.Missing}
+		for i, policy := range []scripted.Policy{scripted.Random, scripted.Script} {
+			p, err := scripted.Rollout(cfg, policy, episodes, seed)
+			if err != nil {
+				return t, err
+			}
+			if p != nil && p.Success != nil {
+				row[1], row[2+i] = fmt.Sprint(p.Horizon), fmt.Sprintf("%.3g %%", 100*stat.Mean(p.Success, nil))
+			}
+		}
+		t.Rows = append(t.Rows, row)
 	}
-	p := viz.NewPanels(2, plots...)
-	p.Legend = slices.DeleteFunc(viz.Styles(labels...), func(s viz.Style) bool { return some != nil && !slices.Contains(some, s.Name) })
-	return p
+	return t, nil
 }

@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,45 +21,43 @@ import (
 // memoryKinds are the columns of Table 5.
 var memoryKinds = []string{memory.DefaultGraph().Kind(), memory.DefaultMLP().Kind(), memory.DefaultGRU().Kind()}
 
-// memoryLine is a row of Table 5.
-type memoryLine struct {
-	name, key string // the setting explore.memory.<key>
-	paper     func(paper.MemorySize) *int
+// memoryLines are the rows of Table 5: a name, the setting explore.memory.<key>, and the paper's key.
+var memoryLines = [][3]string{
+	{"output of the observation encoder", "d_obs_enc", "obs_encoder_output_dim"},
+	{"node embedding", "d_node", "node_embedding_dim"},
+	{"edge embedding", "d_edge", "edge_embedding_dim"},
+	{"output f_n", "d_f", "memory_output_dim"},
+	{"graph layers", "gnn_layers", "gnn_layers"},
+	{"width of the graph layers", "gnn_hidden", "gnn_hidden_dim"},
+	{"heads", "gnn_heads", "gnn_heads"},
+	{"units of the MLP's hidden layers", "hidden", "mlp_hidden_units"},
+	{"GRU layers", "gru_layers", "gru_layers"},
 }
 
-var memoryLines = []memoryLine{
-	{"output of the observation encoder", "d_obs_enc", func(m paper.MemorySize) *int { return m.Encoder }},
-	{"node embedding", "d_node", func(m paper.MemorySize) *int { return m.Node }},
-	{"edge embedding", "d_edge", func(m paper.MemorySize) *int { return m.Edge }},
-	{"output f_n", "d_f", func(m paper.MemorySize) *int { return m.Output }},
-	{"graph layers", "gnn_layers", func(m paper.MemorySize) *int { return m.GNNLayers }},
-	{"width of the graph layers", "gnn_hidden", func(m paper.MemorySize) *int { return m.GNNHidden }},
-	{"heads", "gnn_heads", func(m paper.MemorySize) *int { return m.GNNHeads }},
-	{"units of the MLP's hidden layers", "hidden", func(m paper.MemorySize) *int { return m.MLPUnits }},
-	{"GRU layers", "gru_layers", func(m paper.MemorySize) *int { return m.GRULayers }},
-}
+// paramsKey is the paper's size of a memory in words: "High", "Medium" or "Low".
+const paramsKey = "estimated_total_parameters"
 
-// ours is the setting of an experiment with that kind of memory.
-func (l memoryLine) ours(kind string, e experiment.Config) string {
-	if k, ok := conf.Get(e, "explore.memory."+l.key); ok {
-		return k
+// compared is a value of ours beside what the paper prints; viz.Missing where either has none.
+type compared struct{ what, ours, printed string }
+
+// memorySizes are the values of memoryLines for a kind of memory, and its parameters, counted in the networks that
+// MAPPO-CERMIC builds for the task.
+func memorySizes(task, kind string) (sizes []compared, count int, err error) {
+	e, err := plan.New(plan.Request{Task: task, Method: "mappo-cermic", Budget: "paper", Seed: 1, Set: []string{"explore.memory=" + kind}})
+	if err != nil {
+		return nil, 0, err
 	}
-	if l.key == "hidden" && kind == memory.DefaultGraph().Kind() { // fixed, of its node and edge encoders
-		return strconv.Itoa(memory.PairHidden)
+	for _, line := range memoryLines {
+		c := compared{line[0] + " (" + kind + ")", viz.Missing, cmp.Or(paper.MemorySize(kind, line[2]), viz.Missing)}
+		if value, ok := conf.Get(e, "explore.memory."+line[1]); ok {
+			c.ours = value
+		} else if line[1] == "hidden" && kind == memory.DefaultGraph().Kind() { // fixed, of its node and edge encoders
+			c.ours = strconv.Itoa(memory.PairHidden)
+		}
+		sizes = append(sizes, c)
 	}
-	return viz.Missing
-}
-
-// printed is what the paper has.
-func (l memoryLine) printed(kind string) string {
-	if n := l.paper(paper.Memories[kind]); n != nil {
-		return strconv.Itoa(*n)
-	}
-	return viz.Missing
-}
-
-func memoryExperiment(task, kind string) (experiment.Config, error) {
-	return plan.New(plan.Request{Task: task, Method: "mappo-cermic", Budget: "paper", Seed: 1, Set: []string{"explore.memory=" + kind}})
+	parts, _, err := experiment.Parts(e)
+	return sizes, parameters(parts, "cermic/memory"), err
 }
 
 // MemoryTable is Table 5 of the paper, the sizes of the three memories, beside those of the registered defaults; the
@@ -66,26 +65,70 @@ func memoryExperiment(task, kind string) (experiment.Config, error) {
 func MemoryTable(task string) (viz.Table, error) {
 	t := viz.Table{Title: "Table 5. Sizes of the memories: ours (paper)", Header: append([]string{""}, memoryKinds...),
 		Notes: []string{"Parameters as counted in the networks built for " + task + ". A dash: the memory has no such part, or the paper prints none."}}
-	last := []string{"parameters"}
 	for _, line := range memoryLines {
-		t.Rows = append(t.Rows, []string{line.name})
+		t.Rows = append(t.Rows, []string{line[0]})
 	}
+	last := []string{"parameters"}
 	for _, kind := range memoryKinds {
-		e, err := memoryExperiment(task, kind)
+		sizes, count, err := memorySizes(task, kind)
 		if err != nil {
 			return t, err
 		}
-		for i, line := range memoryLines {
-			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%s (%s)", line.ours(kind, e), line.printed(kind)))
+		for i, c := range sizes {
+			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%s (%s)", c.ours, c.printed))
 		}
-		parts, _, err := experiment.Parts(e)
-		if err != nil {
-			return t, err
-		}
-		last = append(last, fmt.Sprintf("%s (%s)", thousands(parameters(parts, "cermic/memory")), paper.Memories[kind].Parameters))
+		last = append(last, fmt.Sprintf("%s (%s)", thousands(count), paper.MemorySize(kind, paramsKey)))
 	}
 	t.Rows = append(t.Rows, last)
 	return t, nil
+}
+
+// MemoryVerdict says whether the memories have the sizes of Table 5, and whether their numbers of parameters are in its
+// order: high, medium, low.
+func MemoryVerdict(task string) (viz.Box, error) {
+	var all []compared
+	ranks := map[string]int{} // of "High", "Medium" and "Low"
+	for _, kind := range memoryKinds {
+		sizes, count, err := memorySizes(task, kind)
+		if err != nil {
+			return viz.Box{}, err
+		}
+		all, ranks[paper.MemorySize(kind, paramsKey)] = append(all, sizes...), count
+	}
+	ours, printed := "another order", "High, Medium, Low"
+	if ranks["High"] > ranks["Medium"] && ranks["Medium"] > ranks["Low"] {
+		ours = printed
+	}
+	return asPrinted("Table 5", append(all, compared{"order of the numbers of parameters", ours, printed})), nil
+}
+
+// HyperVerdict says whether the learners' hyper-parameters at budget "paper" are those of Table 6.
+func HyperVerdict() (viz.Box, error) {
+	t, err := HyperTable("paper")
+	var all []compared
+	for _, row := range t.Rows {
+		all = append(all, compared{row[0], row[2], row[1]})
+	}
+	return asPrinted("Table 6", all), err
+}
+
+// asPrinted counts the printed values that ours equal, and names the others.
+func asPrinted(table string, all []compared) viz.Box {
+	all = slices.DeleteFunc(all, func(c compared) bool { return c.printed == viz.Missing })
+	out := viz.Box{Mark: viz.Good, Head: "as printed",
+		Text: fmt.Sprintf("%s claims nothing about results. Its numbers are those of the networks and settings here, %d of %[2]d.",
+			table, len(all))}
+	for _, c := range all {
+		if c.ours != c.printed {
+			out.Lines = append(out.Lines, fmt.Sprintf("%s: %s here, %s printed", c.what, c.ours, c.printed))
+		}
+	}
+	if n := len(out.Lines); n > 0 {
+		out.Mark, out.Head = viz.Bad, "not as printed"
+		out.Text = fmt.Sprintf("%s claims nothing about results. Its numbers differ from those of the networks and settings here in %d of %d.",
+			table, n, len(all))
+	}
+	return out
 }
 
 // PartsTable lists the networks of an experiment with their numbers of parameters.
@@ -121,26 +164,25 @@ func thousands(n int) string {
 
 // HyperTable is Table 6 of the paper, its hyper-parameters, beside what MAPPO and QMIX get at the budgets.
 func HyperTable(budgets ...string) (viz.Table, error) {
-	h := paper.Hyper
 	t := viz.Table{Title: "Table 6. Hyper-parameters", Header: append([]string{"", "paper"}, budgets...),
 		Notes: []string{"Ours are read from the experiments that the names stand for, not typed."}}
 	for _, line := range []struct{ name, printed, method, key string }{
-		{"discount γ", fmt.Sprint(h.General.Discount), "mappo", "learner.discount"},
-		{"learning rate (Adam)", fmt.Sprint(h.General.LearningRate), "mappo", "learner.lr"},
-		{"ε of Adam", strconv.FormatFloat(h.General.AdamEps, 'f', -1, 64), "mappo", "learner.adam_eps"},
-		{"soft target updates, τ", fmt.Sprint(h.TargetUpdates.Polyak), "qmix", "learner.polyak_tau"},
-		{"initial ε of exploration", fmt.Sprint(h.Exploration.EpsInit), "qmix", "learner.eps_init"},
-		{"final ε of exploration", fmt.Sprint(h.Exploration.EpsEnd), "qmix", "learner.eps_end"},
-		{"frames", fmt.Sprint(h.Duration.MaxFrames), "mappo", "budget.frames"},
-		{"on-policy: frames of a rollout batch", fmt.Sprint(h.OnPolicy.Frames), "mappo", "learner.frames_per_batch"},
-		{"on-policy: parallel environments", fmt.Sprint(h.OnPolicy.NumEnvs), "mappo", "task.copies"},
-		{"on-policy: epochs over a batch", fmt.Sprint(h.OnPolicy.Epochs), "mappo", "learner.minibatch_iterations"},
-		{"on-policy: minibatch", fmt.Sprint(h.OnPolicy.Minibatch), "mappo", "learner.minibatch_size"},
-		{"off-policy: updates after a rollout batch", fmt.Sprint(h.OffPolicy.Steps), "qmix", "learner.optimizer_steps_per_collection"},
-		{"off-policy: batch", fmt.Sprint(h.OffPolicy.TrainBatch), "qmix", "learner.train_batch_size"},
-		{"off-policy: replay", fmt.Sprint(h.OffPolicy.Replay), "qmix", "learner.replay_buffer_size"},
+		{"discount γ", "general.discount_gamma", "mappo", "learner.discount"},
+		{"learning rate (Adam)", "general.learning_rate_adam", "mappo", "learner.lr"},
+		{"ε of Adam", "general.adam_eps", "mappo", "learner.adam_eps"},
+		{"soft target updates, τ", "target_updates.polyak_tau", "qmix", "learner.polyak_tau"},
+		{"initial ε of exploration", "exploration.eps_init", "qmix", "learner.eps_init"},
+		{"final ε of exploration", "exploration.eps_end", "qmix", "learner.eps_end"},
+		{"frames", "duration.max_frames", "mappo", "budget.frames"},
+		{"on-policy: frames of a rollout batch", "on_policy.collected_frames_per_batch", "mappo", "learner.frames_per_batch"},
+		{"on-policy: parallel environments", "on_policy.envs_per_worker", "mappo", "task.copies"},
+		{"on-policy: epochs over a batch", "on_policy.minibatch_iterations", "mappo", "learner.minibatch_iterations"},
+		{"on-policy: minibatch", "on_policy.minibatch_size", "mappo", "learner.minibatch_size"},
+		{"off-policy: updates after a rollout batch", "off_policy.optimizer_steps_per_collection", "qmix", "learner.optimizer_steps_per_collection"},
+		{"off-policy: batch", "off_policy.train_batch_size", "qmix", "learner.train_batch_size"},
+		{"off-policy: replay", "off_policy.replay_buffer_size", "qmix", "learner.replay_buffer_size"},
 	} {
-		row := []string{line.name, line.printed}
+		row := []string{line.name, paper.Hyper(line.printed)}
 		for _, budget := range budgets {
 			e, err := plan.New(plan.Request{Task: "balance", Method: line.method, Budget: budget, Seed: 1})
 			if err != nil {

@@ -39,13 +39,6 @@ func TestPrintedValuesAreComparedOneByOne(t *testing.T) {
 	}
 }
 
-func TestHyperParametersOfAShorterBudgetStandBesideThePapers(t *testing.T) {
-	table, err := HyperTable("paper", "short")
-	if err != nil || table.Rows[6][2] != "3000000" || table.Rows[6][3] != "600000" {
-		t.Errorf("frames: %v, %v", table.Rows, err)
-	}
-}
-
 func TestDeparturesNameWhatIsPrinted(t *testing.T) {
 	table, err := Departures("mappo-cermic")
 	if err != nil || len(table.Rows) == 0 {

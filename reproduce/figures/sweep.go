@@ -34,7 +34,6 @@ type Sweep struct {
 	measures []measure // panels beside each other; tables are of the first
 	tasks    []sweptTask
 	policies []scripted.Policy // that play without learning
-	baseline func() ([][][]float64, error)
 }
 
 // measure is a number of each run.
@@ -46,17 +45,17 @@ type measure struct {
 
 // sweptTask is one task with its values.
 type sweptTask struct {
-	id     string
+	name   string
 	points []point
 }
 
 // point is one value of the setting.
 type point struct {
-	label  string
-	value  int
-	set    []string
-	arms   []plan.Arm      // one a method
-	groups []results.Group // runs that are known already, in the place of those of arms
+	label string
+	value int
+	set   []string
+	runs  func(*results.Store) ([]results.Group, error) // complete ones, a group a method
+	plays func() ([]float64, error)                     // what each policy earns, a mean over episodes
 }
 
 // baselineEpisodes is the number of episodes of each fixed policy at each point.
@@ -70,7 +69,7 @@ func TeamsOf(task string, methods []string, budget string, seeds int, sizes []in
 		func(r *results.Record, agents int) float64 { return r.Score() / float64(agents) },
 		func(p *scripted.Episodes, agents int) float64 { return stat.Mean(p.Dense, nil) / float64(agents) }}
 	s := &Sweep{methods: methods, setting: "number of agents", measures: []measure{share}, policies: []scripted.Policy{scripted.Random, scripted.Script}}
-	return s.over([]string{task}, budget, seeds, changes, points(sizes, func(n int) []string { return []string{fmt.Sprintf("task.n_agents=%d", n)} }))
+	return s.over([]string{task}, budget, seeds, changes, points(sizes, "task.n_agents=%d"))
 }
 
 // ThresholdsOf lists the experiments of tasks and methods, at least one of each, with the sparse reward in each of the
@@ -79,7 +78,7 @@ func ThresholdsOf(tasks, methods []string, budget string, seeds int, parts []int
 	earned := measure{"sparse return", func(r *results.Record, _ int) float64 { return stat.Mean(last(r).Sparse, nil) },
 		func(p *scripted.Episodes, _ int) float64 { return stat.Mean(p.Sparse, nil) }}
 	s := &Sweep{methods: methods, setting: partialRewards, measures: []measure{earned}, policies: []scripted.Policy{scripted.Random}}
-	return s.over(tasks, budget, seeds, changes, points(parts, partsOf))
+	return s.over(tasks, budget, seeds, changes, points(parts, inParts))
 }
 
 // DensityAxis lists the experiments of a method with the sparse reward in each of the given numbers of partial rewards,
@@ -91,35 +90,37 @@ func DensityAxis(task, method, budget string, seeds int, parts []int, changes ..
 		{name: "episodes that succeed", of: func(r *results.Record, _ int) float64 { return lastSuccess(r) }},
 	}}
 	dense := point{label: "dense", set: []string{"task.reward=dense"}}
-	return s.over([]string{task}, budget, seeds, changes, append(points(parts, partsOf), dense))
+	return s.over([]string{task}, budget, seeds, changes, append(points(parts, inParts), dense))
 }
 
-const partialRewards = "number of partial rewards, k"
+const (
+	partialRewards = "number of partial rewards, k"
+	inParts        = "task.reward=sparse task.milestones=%d"
+)
 
 // RewardedOf finds the complete runs of methods at a budget on VMAS's starred tasks, to say how often they met a reward
 // while they trained on success alone: there success is the only reward and is never negative. changes are as for
 // TeamsOf.
 func RewardedOf(st *results.Store, methods []string, budget string, changes ...string) (*Sweep, error) {
-	s := &Sweep{methods: methods, setting: "task", tasks: []sweptTask{{id: "VMAS"}}, measures: []measure{rewardedMeasure}}
-	runs := plan.At(st, budget)
+	s := &Sweep{methods: methods, setting: "task", tasks: []sweptTask{{name: "VMAS"}}, measures: []measure{rewardedMeasure}}
+	all := plan.At(st, budget)
 	for _, task := range paper.Tasks {
 		if task.Suite != paper.VMAS || !task.Star {
 			continue
 		}
-		p := point{label: task.Abbreviation}
-		for _, method := range methods {
+		groups, err := each(methods, func(method string) (results.Group, error) {
 			if _, err := plan.FindMethod(method); err != nil {
-				return nil, err
+				return results.Group{}, err
 			}
 			trial := paper.RewardTrial(task, method, "sparse")
 			trial.Set = append(trial.Set, ofCERMIC(method, changes)...)
-			g, err := runs.Runs(trial)
-			if err != nil {
-				return nil, err
-			}
-			p.groups = append(p.groups, g)
+			return all.Runs(trial)
+		})
+		if err != nil {
+			return nil, err
 		}
-		s.tasks[0].points = append(s.tasks[0].points, p)
+		known := func(*results.Store) ([]results.Group, error) { return groups, nil }
+		s.tasks[0].points = append(s.tasks[0].points, point{label: task.Abbreviation, runs: known})
 	}
 	return s, nil
 }
@@ -132,17 +133,12 @@ var rewardedMeasure = measure{name: "the share of rollout batches with a reward"
 	return math.NaN()
 }}
 
-// points are the values of a setting.
-func points(values []int, set func(value int) []string) (out []point) {
+// points are the values of a setting, which set names with a value's place in it.
+func points(values []int, set string) (out []point) {
 	for _, v := range values {
-		out = append(out, point{label: fmt.Sprint(v), value: v, set: set(v)})
+		out = append(out, point{label: fmt.Sprint(v), value: v, set: strings.Fields(fmt.Sprintf(set, v))})
 	}
 	return out
-}
-
-// partsOf are the settings that split the sparse reward into so many partial rewards.
-func partsOf(k int) []string {
-	return []string{"task.reward=sparse", fmt.Sprintf("task.milestones=%d", k)}
 }
 
 // ofCERMIC are changes for a method with CERMIC, none for another one.
@@ -164,92 +160,74 @@ func (s *Sweep) over(tasks []string, budget string, seeds int, changes []string,
 		if err != nil {
 			return nil, err
 		}
-		swept := sweptTask{id: task.ID}
+		swept := sweptTask{name: path.Base(task.ID)}
 		for _, p := range all {
-			a := arms{task: task.ID, budget: budget, seeds: seeds}
+			a := arms{task: task.ID, budget: budget, first: 1, seeds: seeds}
 			for _, method := range s.methods {
 				a.add(method, method, slices.Concat(p.set, ofCERMIC(method, changes))...)
 			}
-			p.arms = a.list
+			p.runs, p.plays = a.complete, sync.OnceValues(func() ([]float64, error) { return s.play(task.ID, p) })
 			swept.points, listed = append(swept.points, p), append(listed, a)
 		}
 		s.tasks = append(s.tasks, swept)
 	}
 	var err error
 	s.Experiments, err = experiments(listed...)
-	s.baseline = sync.OnceValues(s.play)
 	return s, err
 }
 
-// play is what the fixed policies earn, [task][point][policy], a mean over episodes.
-func (s *Sweep) play() ([][][]float64, error) {
-	return each(s.tasks, func(t sweptTask) ([][]float64, error) {
-		return each(t.points, func(p point) ([]float64, error) {
-			var set []string
-			for _, assignment := range p.set {
-				set = append(set, strings.TrimPrefix(assignment, "task."))
-			}
-			cfg, err := plan.Variant(t.id, set...)
-			if err != nil {
-				return nil, err
-			}
-			return each(s.policies, func(policy scripted.Policy) (float64, error) {
-				played, err := scripted.Rollout(cfg, policy, baselineEpisodes, 1)
-				if err != nil || played == nil { // a task without a script
-					return math.NaN(), err
-				}
-				return s.measures[0].played(played, p.value), nil
-			})
-		})
+// play is what the fixed policies earn at a point of a task.
+func (s *Sweep) play(task string, p point) ([]float64, error) {
+	cfg, err := plan.Variant(task, strings.Fields(strings.ReplaceAll(strings.Join(p.set, " "), "task.", ""))...)
+	if err != nil {
+		return nil, err
+	}
+	return each(s.policies, func(policy scripted.Policy) (float64, error) {
+		played, err := scripted.Rollout(cfg, policy, baselineEpisodes, 1)
+		if err != nil || played == nil { // a task without a script
+			return math.NaN(), err
+		}
+		return s.measures[0].played(played, p.value), nil
 	})
 }
 
-// groups are the complete runs at a point, one group a method.
-func (p point) complete(st *results.Store) ([]results.Group, error) {
-	if p.groups != nil {
-		return p.groups, nil
+// values are a measure of the runs at a point, [method][seed].
+func (p point) values(st *results.Store, m measure) ([][]float64, error) {
+	gs, err := p.runs(st)
+	if err != nil {
+		return nil, err
 	}
-	return complete(st, p.arms)
-}
-
-// values are a measure of the runs at each point, [point][method][seed].
-func (t sweptTask) values(st *results.Store, m measure) ([][][]float64, error) {
-	return each(t.points, func(p point) (out [][]float64, err error) {
-		gs, err := p.complete(st)
-		for _, g := range gs {
-			out = append(out, valuesOf(g, func(r *results.Record) float64 { return m.of(r, p.value) }))
-		}
-		return out, err
+	return each(gs, func(g results.Group) ([]float64, error) {
+		return valuesOf(g, func(r *results.Record) float64 { return m.of(r, p.value) }), nil
 	})
 }
 
 // Plot draws a row a task and a panel a measure: for each value a group of bars, of play without learning and of
 // methods. All panels of a measure have one scale.
 func (s *Sweep) Plot(st *results.Store) (viz.Panels, error) {
-	baseline, err := s.baseline()
-	if err != nil {
-		return viz.Panels{}, err
-	}
 	var plots []*plot.Plot
 	high := make([]float64, len(s.measures))
-	for i, t := range s.tasks {
+	for _, t := range s.tasks {
 		for k, m := range s.measures {
-			values, err := t.values(st, m)
+			groups, err := each(t.points, func(p point) (viz.Group, error) {
+				group := viz.Group{Label: p.label}
+				played, err := p.plays()
+				if err != nil {
+					return group, err
+				}
+				for b, policy := range s.policies {
+					group.Bars = append(group.Bars, viz.Bar{Label: string(policy), Value: played[b], Low: math.NaN(), High: math.NaN()})
+				}
+				values, err := p.values(st, m)
+				for n, seeds := range values {
+					group.Bars = append(group.Bars, meanBar(s.methods[n], seeds))
+				}
+				return group, err
+			})
 			if err != nil {
 				return viz.Panels{}, err
 			}
-			groups := make([]viz.Group, len(t.points))
-			for j, p := range t.points {
-				groups[j].Label = p.label
-				for b, policy := range s.policies {
-					bar := viz.Bar{Label: string(policy), Value: baseline[i][j][b], Low: math.NaN(), High: math.NaN()}
-					groups[j].Bars = append(groups[j].Bars, bar)
-				}
-				for n, method := range s.methods {
-					groups[j].Bars = append(groups[j].Bars, meanBar(method, values[j][n]))
-				}
-			}
-			p, err := viz.Bars(viz.Figure{Title: path.Base(t.id), X: s.setting, Y: m.name, Unlabelled: len(plots) > 0}, groups...)
+			p, err := viz.Bars(viz.Figure{Title: t.name, X: s.setting, Y: m.name, Unlabelled: len(plots) > 0}, groups...)
 			if err != nil {
 				return viz.Panels{}, err
 			}
@@ -264,53 +242,63 @@ func (s *Sweep) Plot(st *results.Store) (viz.Panels, error) {
 	return panels, nil
 }
 
+// meanBar is the mean of seeds with its bootstrap 95 % interval, empty without any.
+func meanBar(label string, seeds []float64) viz.Bar {
+	i := stats.Bootstrap([][]float64{seeds}, stats.Mean, comparisonReps, rng.New(0, "figures/rewarded"))
+	return viz.Bar{Label: label, Value: i.Value, Low: i.Low, High: i.High, Seeds: seeds}
+}
+
 // Table has a row for each task and method, below those of play without learning, and a column for each value.
 func (s *Sweep) Table(st *results.Store) (viz.Table, error) {
-	baseline, err := s.baseline()
-	if err != nil {
-		return viz.Table{}, err
-	}
-	rows := make([][][]string, len(s.tasks))
-	for i, t := range s.tasks {
-		for b, policy := range s.policies {
-			row := []string{path.Base(t.id), string(policy)}
-			for j := range t.points {
-				row = append(row, number(baseline[i][j][b]))
-			}
-			rows[i] = append(rows[i], row)
-		}
-	}
 	note := fmt.Sprintf("Methods: mean over seeds of the last evaluation with Student's 95 %% interval, and the number of seeds. "+
 		"Play without learning: mean of %d episodes. A dash: no run.", baselineEpisodes)
-	return s.table(st, s.measures[0], note, overSeeds, rows)
+	return s.table(st, s.measures[0], note, overSeeds, s.policies)
 }
 
 // Rewarded says how often runs met a reward in training, seed by seed.
 func (s *Sweep) Rewarded(st *results.Store) (viz.Table, error) {
 	return s.table(st, rewardedMeasure, "One number a seed: of all rollout batches of training, those in which any agent of any environment was rewarded. 0 % × 3: none, in three seeds. "+
 		"A run without any reward has learned nothing from success; whatever its score did came of other things, a bonus or chance. A dash: no run.",
-		rewardedCell, make([][][]string, len(s.tasks)))
+		rewardedCell, nil)
 }
 
-// table is a table of a measure; first are rows of each task above the methods'.
-func (s *Sweep) table(st *results.Store, m measure, note string, cell func(seeds []float64) string, first [][][]string) (viz.Table, error) {
+// table is a table of a measure; rows of policies stand above those of methods.
+func (s *Sweep) table(st *results.Store, m measure, note string, cell func(seeds []float64) string, policies []scripted.Policy) (viz.Table, error) {
 	out := viz.Table{Title: m.name + ", by " + s.setting, Header: []string{"", "method"}, Notes: []string{note}}
 	for _, p := range s.tasks[0].points {
 		out.Header = append(out.Header, p.label)
 	}
-	for i, t := range s.tasks {
-		values, err := t.values(st, m)
-		if err != nil {
-			return out, err
+	for _, t := range s.tasks {
+		var rows [][]string
+		for _, policy := range policies {
+			rows = append(rows, []string{t.name, string(policy)})
 		}
-		out.Rows = append(out.Rows, first[i]...)
-		for n, method := range s.methods {
-			row := []string{path.Base(t.id), paper.DisplayName(method)}
-			for j := range t.points {
-				row = append(row, cell(values[j][n]))
+		for _, method := range s.methods {
+			rows = append(rows, []string{t.name, paper.DisplayName(method)})
+		}
+		for _, p := range t.points {
+			var cells []string
+			if len(policies) > 0 {
+				played, err := p.plays()
+				if err != nil {
+					return out, err
+				}
+				for _, v := range played {
+					cells = append(cells, number(v))
+				}
 			}
-			out.Rows = append(out.Rows, row)
+			values, err := p.values(st, m)
+			if err != nil {
+				return out, err
+			}
+			for _, seeds := range values {
+				cells = append(cells, cell(seeds))
+			}
+			for i := range rows {
+				rows[i] = append(rows[i], cells[i])
+			}
 		}
+		out.Rows = append(out.Rows, rows...)
 	}
 	return out, nil
 }
@@ -325,21 +313,21 @@ func (s *Sweep) Differences(st *results.Store) (viz.Table, error) {
 	m := s.measures[0]
 	d := paper.NewDifferences("Differences from "+names[0]+": "+m.name, m.name, "", s.setting, "method")
 	for _, t := range s.tasks {
-		values, err := t.values(st, m)
-		if err != nil {
-			return viz.Table{}, err
-		}
-		for j, p := range t.points {
-			gs, err := p.complete(st)
+		for _, p := range t.points {
+			values, err := p.values(st, m)
 			if err != nil {
 				return viz.Table{}, err
 			}
-			for n := range gs {
-				if n > 0 && paper.NeverRewarded(gs[0], gs[n]) {
-					values[j][n] = nil
-				}
+			gs, err := p.runs(st)
+			if err != nil {
+				return viz.Table{}, err
 			}
-			d.AddEach(values[j], names, path.Base(t.id), p.label)
+			for n := 1; n < len(gs); n++ {
+				if paper.NeverRewarded(gs[0], gs[n]) {
+					values[n] = nil
+				}
+				d.Add(values[n], values[0], t.name, p.label, names[n])
+			}
 		}
 	}
 	return d.Table(), nil
@@ -350,46 +338,16 @@ func rewardedCell(shares []float64) string {
 	if len(shares) == 0 {
 		return viz.Missing
 	}
-	percent := make([]string, len(shares))
-	for i, s := range shares {
-		percent[i] = fmt.Sprintf("%.0f", 100*s)
-		if s > 0 && percent[i] == "0" {
-			percent[i] = "under 1"
+	var percents []string
+	for _, s := range shares {
+		text := fmt.Sprintf("%.0f", 100*s)
+		if s > 0 && text == "0" {
+			text = "under 1"
 		}
+		percents = append(percents, text)
 	}
-	if one := slices.Compact(slices.Clone(percent)); len(one) == 1 {
+	if one := slices.Compact(slices.Clone(percents)); len(one) == 1 {
 		return fmt.Sprintf("%s %% × %d", one[0], len(shares))
 	}
-	return strings.Join(percent, ", ") + " %"
-}
-
-// last is the last evaluation of a run, an empty one without any.
-func last(r *results.Record) results.Eval {
-	if len(r.Evals) == 0 {
-		return results.Eval{}
-	}
-	return r.Evals[len(r.Evals)-1]
-}
-
-// lastSuccess is the share of successful episodes in the last evaluation, NaN where a task defines no success.
-func lastSuccess(r *results.Record) float64 { return stat.Mean(last(r).Success, nil) }
-
-// valuesOf are the values that runs have, one a seed, without NaN.
-func valuesOf(g results.Group, of func(*results.Record) float64) (out []float64) {
-	for _, r := range g.Runs {
-		if v := of(r); !math.IsNaN(v) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// meanBar is the mean of seeds with its bootstrap 95 % interval, empty without any.
-func meanBar(label string, seeds []float64) viz.Bar {
-	bar := viz.Bar{Label: label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Seeds: seeds}
-	if len(seeds) > 0 {
-		i := stats.Bootstrap([][]float64{seeds}, stats.Mean, comparisonReps, rng.New(0, "figures/rewarded"))
-		bar.Value, bar.Low, bar.High = i.Value, i.Low, i.High
-	}
-	return bar
+	return strings.Join(percents, ", ") + " %"
 }

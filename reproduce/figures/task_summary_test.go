@@ -9,20 +9,6 @@ import (
 	"cermic/reproduce/plan"
 )
 
-func TestEveryTaskHasASummary(t *testing.T) {
-	for _, task := range plan.Tasks() {
-		card, err := TaskSummary(task)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, row := range card.Rows {
-			if len(row) != len(card.Header) || row[1] == "" {
-				t.Errorf("%s: %q is empty", task.ID, row)
-			}
-		}
-	}
-}
-
 func TestTaskSummaryHasTheSettingsAndTheMeasuredAgreement(t *testing.T) {
 	for name, says := range map[string][]string{
 		"balance":        {"package_mass=5", "1360 steps of vmas 1.5.2", "300 when trained, 100 when scored"},

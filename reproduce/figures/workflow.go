@@ -30,15 +30,13 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 	size := func(name string) string { return thousands(parameters(parts, "cermic/"+name)) + " parameters" }
 	shape := func(n string) string { return "[B, " + n + "]" }
 	ds, dx, df := set("d_s"), set("d_x"), set("memory.d_f")
-	data := func(name, title string, column, row float64, lines ...string) viz.Node {
-		return viz.Node{Name: name, Title: title, Lines: lines, Column: column, Row: row}
+	node := func(n viz.Node) func(name, title string, column, row float64, lines ...string) viz.Node {
+		return func(name, title string, column, row float64, lines ...string) viz.Node {
+			n.Name, n.Title, n.Column, n.Row, n.Lines = name, title, column, row, lines
+			return n
+		}
 	}
-	network := func(name, title string, column, row float64, lines ...string) viz.Node {
-		return viz.Node{Name: name, Title: title, Lines: lines, Column: column, Row: row, Kind: viz.Network}
-	}
-	loss := func(name, title string, column, row float64, lines ...string) viz.Node {
-		return viz.Node{Name: name, Title: title, Lines: lines, Column: column, Row: row, Kind: viz.Loss}
-	}
+	data, network, loss := node(viz.Node{}), node(viz.Node{Kind: viz.Network}), node(viz.Node{Kind: viz.Loss})
 	likelihood := []string{"log p(s_{t+1} | x_t)", "weight α = " + set("alpha")}
 	if nce := set("explore_nce"); nce != "0" {
 		likelihood = slices.Insert(likelihood, 1, "+ "+nce+" × contrast")

@@ -22,7 +22,7 @@ type Claim struct {
 	Why   string // why no record can decide it; else empty
 
 	rule  rule
-	tests func() []comparison
+	tests []comparison
 	proof func() (State, string) // of what mathematics decides, not records
 }
 
@@ -104,14 +104,13 @@ func (c Claim) Decide(sources ...Source) (Verdict, error) {
 		v.Reason = c.Why
 		return v, nil
 	}
-	tests := c.tests()
-	_, v.Reason = c.rule.decide(nil, len(tests))
-	all, err := c.evidence(tests, sources)
+	_, v.Reason = c.rule.decide(nil, len(c.tests))
+	all, err := c.evidence(c.tests, sources)
 	if len(all) > 0 {
 		v.Evidence, v.Others = all[0], all[1:]
 	}
 	if err == nil {
-		v.Theorem, err = c.evidence(theorems(tests), sources)
+		v.Theorem, err = c.evidence(theorems(c.tests), sources)
 	}
 	return v, err
 }
@@ -241,12 +240,11 @@ func (c Claim) Demand() string {
 	if c.tests == nil {
 		return ""
 	}
-	tests := c.tests()
-	demand := fmt.Sprintf("Supported if significant %s of %s, at 5 %% by Welch's t test (of variances: Brown and Forsythe's) with Holm's correction.", c.rule, viz.Count(len(tests), "comparison"))
-	if tests[0].scored() {
+	demand := fmt.Sprintf("Supported if significant %s of %s, at 5 %% by Welch's t test (of variances: Brown and Forsythe's) with Holm's correction.", c.rule, viz.Count(len(c.tests), "comparison"))
+	if c.tests[0].scored() {
 		demand += fmt.Sprintf(" An effect counts if its interval lies beyond %.0f %% of the distance between random and scripted play.", 100*trivialShare)
 	}
-	if tests[0].choose != nil {
+	if c.tests[0].choose != nil {
 		demand += " The two are chosen by their means, and the test is of more than their difference: the method with CERMIC must be above each of the others (p is the largest of these times two), " +
 			"or one of those above both with CERMIC (the largest times eight)."
 	}

@@ -17,13 +17,7 @@ import (
 type Differences struct {
 	table viz.Table
 	ps    map[string][]float64 // by method, of its whole family; 1 of what cannot be tested
-	rows  []differenceRow      // of the table
-}
-
-// differenceRow is the method of a row and its place in the family.
-type differenceRow struct {
-	method string
-	at     int
+	at    []int                // of each row of the table, in its method's family
 }
 
 // NewDifferences begins a table; heads are of the columns that name a pair, the method last, and of is what is
@@ -34,25 +28,17 @@ func NewDifferences(title, of string, heads ...string) *Differences {
 			"all those of the method in its row that this table asks for, trained or not. Runs of the same seed begin from the same episodes whatever the method; intervals and p take them for independent, and so are rather too wide."}}}
 }
 
-// add appends own − base, each one number a seed, under the names of the pair, the method last; what cannot be tested
+// Add appends own − base, each one number a seed, under the names of the pair, the method last; what cannot be tested
 // has no row, but belongs to the method's family.
-func (d *Differences) add(own, base []float64, names ...string) {
+func (d *Differences) Add(own, base []float64, names ...string) {
 	method := names[len(names)-1]
 	difference, p := stats.Contrast([][]float64{own, base}, []float64{1, -1})
 	if math.IsNaN(p) {
 		d.ps[method] = append(d.ps[method], 1)
 		return
 	}
-	d.rows, d.ps[method] = append(d.rows, differenceRow{method, len(d.ps[method])}), append(d.ps[method], p)
+	d.at, d.ps[method] = append(d.at, len(d.ps[method])), append(d.ps[method], p)
 	d.table.Rows = append(d.table.Rows, append(names, difference.String(), "", fmt.Sprintf("%d and %d", len(own), len(base))))
-}
-
-// AddEach adds each method but the first beside it: values are one list of seeds a method, and before the names of
-// methods stands where that is.
-func (d *Differences) AddEach(values [][]float64, methods []string, where ...string) {
-	for m := 1; m < len(values); m++ {
-		d.add(values[m], values[0], append(slices.Clone(where), methods[m])...)
-	}
 }
 
 // Table is what has been added, or a note that nothing could be.
@@ -62,8 +48,8 @@ func (d *Differences) Table() viz.Table {
 		t.Notes = []string{"No difference can be tested yet: it takes two seeds or more of both methods."}
 	}
 	for i, row := range t.Rows {
-		family := d.ps[d.rows[i].method]
-		row[len(row)-2] = fmt.Sprintf("%.2g (Holm over %s)", stats.Holm(family)[d.rows[i].at], viz.Count(len(family), "comparison"))
+		family := d.ps[row[len(row)-4]]
+		row[len(row)-2] = fmt.Sprintf("%.2g (Holm over %s)", stats.Holm(family)[d.at[i]], viz.Count(len(family), "comparison"))
 	}
 	return t
 }
@@ -92,7 +78,7 @@ func (t *Benchmark) Differences(src Source, base string) (viz.Table, error) {
 				if len(found) > 0 && found[0].Untested == "" {
 					pair = found[0].groups
 				}
-				d.add(pair[0], pair[1], test.on, test.of)
+				d.Add(pair[0], pair[1], test.on, test.of)
 			}
 		}
 	}

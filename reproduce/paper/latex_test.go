@@ -3,6 +3,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"regexp"
@@ -129,74 +130,38 @@ func settings(t *testing.T, number int) map[string][]string {
 	return out
 }
 
-func TestHyperParametersAreTheOnesInTheLaTeX(t *testing.T) {
+func TestSettingsAreTheOnesInTheLaTeX(t *testing.T) {
 	rows := settings(t, 6)
-	for _, c := range []struct {
-		head string
-		got  any
-	}{
-		{`Discount Factor (\gamma)`, Hyper.General.Discount},
-		{"Learning Rate (Adam)", Hyper.General.LearningRate},
-		{`Adam Optimizer \epsilon`, Hyper.General.AdamEps},
-		{`Polyak Tau (\tau)`, Hyper.TargetUpdates.Polyak},
-		{`Initial Epsilon (\epsilon_\textinit)`, Hyper.Exploration.EpsInit},
-		{`Final Epsilon (\epsilon_\textend)`, Hyper.Exploration.EpsEnd},
-		{"Max Frames", Hyper.Duration.MaxFrames},
-		{"Collected Frames per Batch", Hyper.OnPolicy.Frames},
-		{"Environments per Worker", Hyper.OnPolicy.NumEnvs},
-		{"Minibatch Iterations", Hyper.OnPolicy.Epochs},
-		{"Minibatch Size", Hyper.OnPolicy.Minibatch},
-		{"Optimizer Steps per Collection", Hyper.OffPolicy.Steps},
-		{"Train Batch Size", Hyper.OffPolicy.TrainBatch},
-		{"Replay Buffer Size", Hyper.OffPolicy.Replay},
+	for head, key := range map[string]string{
+		`Discount Factor (\gamma)`: "general.discount_gamma", "Learning Rate (Adam)": "general.learning_rate_adam",
+		`Adam Optimizer \epsilon`: "general.adam_eps", `Polyak Tau (\tau)`: "target_updates.polyak_tau",
+		`Initial Epsilon (\epsilon_\textinit)`: "exploration.eps_init", `Final Epsilon (\epsilon_\textend)`: "exploration.eps_end",
+		"Max Frames": "duration.max_frames", "Collected Frames per Batch": "on_policy.collected_frames_per_batch",
+		"Environments per Worker": "on_policy.envs_per_worker", "Minibatch Iterations": "on_policy.minibatch_iterations",
+		"Minibatch Size": "on_policy.minibatch_size", "Optimizer Steps per Collection": "off_policy.optimizer_steps_per_collection",
+		"Train Batch Size": "off_policy.train_batch_size", "Replay Buffer Size": "off_policy.replay_buffer_size",
 	} {
-		if len(rows[c.head]) != 1 {
-			t.Errorf("the LaTeX has no row %q", c.head)
-			continue
-		}
-		want, err := strconv.ParseFloat(rows[c.head][0], 64)
-		got, _ := strconv.ParseFloat(fmt.Sprint(c.got), 64)
-		if err != nil || got != want {
-			t.Errorf("%s is %v, want %s", c.head, c.got, rows[c.head][0])
+		want, err := strconv.ParseFloat(strings.Join(rows[head], ""), 64)
+		if got, _ := strconv.ParseFloat(Hyper(key), 64); err != nil || got != want {
+			t.Errorf("%s is %s, want %q", head, Hyper(key), rows[head])
 		}
 	}
-}
-
-func TestMemorySizesAreTheOnesInTheLaTeX(t *testing.T) {
-	rows := settings(t, 5)
-	for _, c := range []struct {
-		head string
-		size func(MemorySize) *int
-	}{
-		{"Node Embedding Dim (D_node)", func(m MemorySize) *int { return m.Node }},
-		{"Edge Embedding Dim (D_edge)", func(m MemorySize) *int { return m.Edge }},
-		{`Obs. Encoder Output Dim (D_obs\_enc)`, func(m MemorySize) *int { return m.Encoder }},
-		{"Memory/State Output Dim", func(m MemorySize) *int { return m.Output }},
-		{"Obs. Encoder (CNN) Layers/Depth", func(m MemorySize) *int { return m.Conv }},
-		{"GNN Layers (L_GNN)", func(m MemorySize) *int { return m.GNNLayers }},
-		{`GNN Hidden Dim (D_GNN\_hid)`, func(m MemorySize) *int { return m.GNNHidden }},
-		{"GNN Heads (N_heads)", func(m MemorySize) *int { return m.GNNHeads }},
-		{"MLP Hidden Layers (L_MLP)", func(m MemorySize) *int { return m.MLPLayers }},
-		{"MLP Hidden Units/Layer (U_MLP)", func(m MemorySize) *int { return m.MLPUnits }},
-		{"GRU Layers (L_GRU)", func(m MemorySize) *int { return m.GRULayers }},
+	rows = settings(t, 5)
+	for head, key := range map[string]string{
+		"Node Embedding Dim (D_node)": "node_embedding_dim", "Edge Embedding Dim (D_edge)": "edge_embedding_dim",
+		`Obs. Encoder Output Dim (D_obs\_enc)`: "obs_encoder_output_dim", "Memory/State Output Dim": "memory_output_dim",
+		"Obs. Encoder (CNN) Layers/Depth": "obs_encoder_conv_layers", "GNN Layers (L_GNN)": "gnn_layers",
+		`GNN Hidden Dim (D_GNN\_hid)`: "gnn_hidden_dim", "GNN Heads (N_heads)": "gnn_heads", "MLP Hidden Layers (L_MLP)": "mlp_hidden_layers",
+		"MLP Hidden Units/Layer (U_MLP)": "mlp_hidden_units", "GRU Layers (L_GRU)": "gru_layers",
 	} {
-		head := c.head
-		for candidate := range rows {
-			if strings.TrimPrefix(candidate, `\quad `) == c.head {
-				head = candidate
-			}
+		cells := append(rows[head], rows[`\quad `+head]...)
+		if len(cells) != 3 {
+			t.Errorf("the LaTeX has %d cells of %q", len(cells), head)
+			continue
 		}
 		for i, kind := range []string{"graph", "mlp", "gru"} {
-			if len(rows[head]) != 3 {
-				t.Errorf("the LaTeX has no row %q", c.head)
-				break
-			}
-			got, want := "-", regexp.MustCompile(`\d+|-$`).FindString(rows[head][i])
-			if size := c.size(Memories[kind]); size != nil {
-				got = strconv.Itoa(*size)
-			}
-			if got != want {
-				t.Errorf("%s of %s is %s, want %q", c.head, kind, got, rows[head][i])
+			if got, want := cmp.Or(MemorySize(kind, key), "-"), regexp.MustCompile(`\d+|-$`).FindString(cells[i]); got != want {
+				t.Errorf("%s of %s is %s, want %q", head, kind, got, cells[i])
 			}
 		}
 	}

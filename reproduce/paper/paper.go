@@ -24,49 +24,37 @@ var embedded []byte
 
 // file is what this package reads of tables.json.
 type file struct {
-	Tasks []struct {
-		Task          string
-		Abbreviation  string
-		Suite         string
-		SparseAdapted bool `json:"sparse_adapted"`
-	}
 	Sota struct {
-		Label   string
 		Methods map[string]struct {
 			Values map[string]float64
 			Bold   []string
 		}
 	} `json:"table1_performance"`
 	Agents struct {
-		Label   string
 		Task    string
 		NAgents []int `json:"n_agents"`
 		Methods map[string]map[string]float64
 		Bold    map[string][]string
 	} `json:"table2_per_agent_contribution"`
 	Ablation struct {
-		Label      string
 		BaseMethod string `json:"base_method"`
 		Columns    []string
 		Groups     map[string]map[string]map[string]struct{ Mean, PM float64 }
 	} `json:"table3_ablations"`
 	Density struct {
-		Label   string
 		Methods map[string]map[string]map[string]float64
 		Bold    map[string]map[string][]string
 	} `json:"table4_generalization"`
 	Memory struct {
-		Modules map[string]MemorySize
+		Modules json.RawMessage
 	} `json:"table5_memory_architectures"`
-	Hyper hyperparameters `json:"table6_hyperparameters"`
+	Hyper json.RawMessage `json:"table6_hyperparameters"`
 }
 
-var data = must(decode())
-
-func decode() (out file, err error) {
-	err = json.Unmarshal(embedded, &out)
-	return out, err
-}
+var data = func() (out file) {
+	must(0, json.Unmarshal(embedded, &out))
+	return out
+}()
 
 // must is a value of this package's own. An error is found by its first test.
 func must[T any](v T, err error) T {

@@ -11,31 +11,6 @@ import (
 	"testing"
 )
 
-func TestTrialsAreOursByNameAndTheDefaultOnesAreThoseOfTable1(t *testing.T) {
-	for _, table := range Benchmarks {
-		for _, row := range table.Rows {
-			for j, cell := range row.Cells {
-				if (cell.Minus != nil) != strings.HasSuffix(table.Columns[j], "Δ") {
-					t.Errorf("table %d, %s, %s: a difference must be one of two trials, and nothing else", table.Number, row.Head, table.Columns[j])
-				}
-				if task, err := FindTask(cell.Trial.Task); err != nil || task.ID != cell.Trial.Task {
-					t.Errorf("table %d: task %q: %v", table.Number, cell.Trial.Task, err)
-				}
-				if method, err := FindMethod(cell.Trial.Method); err != nil || method.ID != cell.Trial.Method {
-					t.Errorf("table %d: method %q: %v", table.Number, cell.Trial.Method, err)
-				}
-			}
-		}
-	}
-	for _, row := range Sota.Rows {
-		for _, cell := range row.Cells {
-			if cell.Trial.Set != nil {
-				t.Errorf("Table 1 changes a default: %v", cell.Trial.Set)
-			}
-		}
-	}
-}
-
 func TestUnknownNamesAreAnsweredWithNearOnes(t *testing.T) {
 	_, task := FindTask("vmas/balence")
 	_, method := FindMethod("mapo")

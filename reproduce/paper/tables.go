@@ -3,10 +3,14 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 )
 
 // Benchmark is one of the paper's four tables of results: rows and columns of published numbers, each with the trial
@@ -14,7 +18,6 @@ import (
 type Benchmark struct {
 	Number  int      // as compiled: 1 to 4
 	Name    string   // on the command line: "sota"
-	Label   string   // the LaTeX label
 	Caption string   // shortened
 	Columns []string // heads, units left to Note
 	Rows    []Row
@@ -79,14 +82,23 @@ func (t Trial) cermic() bool {
 	return slices.ContainsFunc(Methods, func(m Method) bool { return m.ID == t.Method && m.Group == Ours })
 }
 
+// changed is a changed copy of the trial; nil stays nil.
+func (t *Trial) changed(change func(*Trial)) *Trial {
+	if t == nil {
+		return nil
+	}
+	out := *t
+	change(&out)
+	return &out
+}
+
 // theorem is the trial with Theorem 1's bonus instead of CERMIC's own; other methods keep theirs. nil stays nil.
 func (t *Trial) theorem() *Trial {
-	if t == nil || !t.cermic() {
-		return t
-	}
-	changed := *t
-	changed.Method += theoremSuffix
-	return &changed
+	return t.changed(func(u *Trial) {
+		if u.cermic() {
+			u.Method += theoremSuffix
+		}
+	})
 }
 
 // Printed is the number as it stands in the paper, with its ± if it has one.
@@ -109,10 +121,10 @@ var (
 // Benchmarks are the tables of results in the paper's order. Tables 5 and 6 are settings: see Memories and Hyper.
 var Benchmarks = []*Benchmark{Sota, Agents, Ablation, Density}
 
-// FindBenchmark accepts a name, a number or a LaTeX label. The error names near ones.
+// FindBenchmark accepts a name or a number. The error names near ones.
 func FindBenchmark(name string) (*Benchmark, error) {
 	return find("table", name, Benchmarks, func(t *Benchmark) string { return t.Name },
-		func(t *Benchmark) bool { return name == t.Name || name == t.Label || name == strconv.Itoa(t.Number) })
+		func(t *Benchmark) bool { return name == t.Name || name == strconv.Itoa(t.Number) })
 }
 
 // Published is the printed number of a task and a method, by their IDs, in a table of one trial a cell; ok is false
@@ -137,8 +149,26 @@ func (t *Benchmark) of(trial Trial) (Cell, bool) {
 	return Cell{}, false
 }
 
+// rowOf is a row with the cells of each column.
+func rowOf[T any](group, head string, columns []T, cells func(T) []Cell) Row {
+	row := Row{Group: group, Head: head}
+	for _, c := range columns {
+		row.Cells = append(row.Cells, cells(c)...)
+	}
+	return row
+}
+
+// heads are the tasks with these names, and their abbreviations.
+func heads(names []string) (tasks []Task, columns []string) {
+	for _, name := range names {
+		task := must(FindTask(name))
+		tasks, columns = append(tasks, task), append(columns, task.Abbreviation)
+	}
+	return tasks, columns
+}
+
 func sota() *Benchmark {
-	t := &Benchmark{Number: 1, Name: "sota", Label: data.Sota.Label,
+	t := &Benchmark{Number: 1, Name: "sota",
 		Caption: "Performance of ten methods on fifteen tasks; * marks tasks adapted to a sparse reward.",
 		Note:    "The paper prints no standard deviation and no number of seeds."}
 	for _, task := range Tasks {
@@ -146,47 +176,37 @@ func sota() *Benchmark {
 	}
 	for _, m := range Methods {
 		published := data.Sota.Methods[m.key]
-		row := Row{Group: string(m.Group), Head: m.Name}
-		for _, task := range Tasks {
-			cell := Cell{
-				Value: published.Values[task.Name], Decimals: task.Decimals,
-				Bold:  slices.Contains(published.Bold, task.Name),
-				Trial: Trial{Task: task.ID, Method: m.ID},
-			}
+		t.Rows = append(t.Rows, rowOf(string(m.Group), m.Name, Tasks, func(task Task) []Cell {
+			cell := Cell{Value: published.Values[task.Name], Decimals: task.Decimals,
+				Bold: slices.Contains(published.Bold, task.Name), Trial: Trial{Task: task.ID, Method: m.ID}}
 			if task.Star {
 				dense := RewardTrial(task, m.ID, "dense")
 				cell.Dense = &dense
 			}
-			row.Cells = append(row.Cells, cell)
-		}
-		t.Rows = append(t.Rows, row)
+			return []Cell{cell}
+		}))
 	}
 	return t
 }
 
 func agents() *Benchmark {
 	task := must(FindTask(data.Agents.Task))
-	t := &Benchmark{Number: 2, Name: "agents", Label: data.Agents.Label,
-		Caption: "Contribution of each agent in Balance*, by number of agents.",
-		Note:    "Read as the episode's reward divided by the number of agents."}
+	t := &Benchmark{Number: 2, Name: "agents", Caption: "Contribution of each agent in Balance*, by number of agents.",
+		Note: "Read as the episode's reward divided by the number of agents."}
 	for _, n := range data.Agents.NAgents {
 		t.Columns = append(t.Columns, fmt.Sprintf("%d agents", n))
 	}
 	for _, key := range []string{"MAPPO-DB", "MAPPO-CERMIC"} {
 		m := must(FindMethod(key))
-		row := Row{Head: m.Name}
-		for _, n := range data.Agents.NAgents {
+		t.Rows = append(t.Rows, rowOf("", m.Name, data.Agents.NAgents, func(n int) []Cell {
 			count := strconv.Itoa(n)
 			trial := Trial{Task: task.ID, Method: m.ID, Agents: n}
 			if n != balanceAgents {
 				trial.Set = []string{"task.n_agents=" + count}
 			}
-			row.Cells = append(row.Cells, Cell{
-				Value: data.Agents.Methods[key][count], Decimals: task.Decimals,
-				Bold: slices.Contains(data.Agents.Bold[key], count), Trial: trial,
-			})
-		}
-		t.Rows = append(t.Rows, row)
+			return []Cell{{Value: data.Agents.Methods[key][count], Decimals: task.Decimals,
+				Bold: slices.Contains(data.Agents.Bold[key], count), Trial: trial}}
+		}))
 	}
 	return t
 }
@@ -211,53 +231,39 @@ var ablationRows = []struct {
 }
 
 func ablation() *Benchmark {
+	t := &Benchmark{Number: 3, Name: "ablation", Caption: "Ablations of MAPPO-CERMIC.",
+		Note: "The meaning of ± and the number of seeds are not stated."}
 	method := must(FindMethod(data.Ablation.BaseMethod))
-	t := &Benchmark{Number: 3, Name: "ablation", Label: data.Ablation.Label,
-		Caption: "Ablations of MAPPO-CERMIC.",
-		Note:    "The meaning of ± and the number of seeds are not stated."}
-	columns := make([]Task, len(data.Ablation.Columns))
-	for i, name := range data.Ablation.Columns {
-		columns[i] = must(FindTask(name))
-		t.Columns = append(t.Columns, columns[i].Abbreviation)
-	}
+	var tasks []Task
+	tasks, t.Columns = heads(data.Ablation.Columns)
 	for _, r := range ablationRows {
-		row := Row{Group: r.group, Head: r.head}
-		for _, task := range columns {
+		t.Rows = append(t.Rows, rowOf(r.group, r.head, tasks, func(task Task) []Cell {
 			published := data.Ablation.Groups[r.inFile][r.head][task.Name]
-			row.Cells = append(row.Cells, Cell{
-				Value: published.Mean, Spread: published.PM, HasSpread: true, Decimals: task.Decimals,
-				Trial: Trial{Task: task.ID, Method: method.ID, Set: r.set},
-			})
-		}
-		t.Rows = append(t.Rows, row)
+			return []Cell{{Value: published.Mean, Spread: published.PM, HasSpread: true, Decimals: task.Decimals,
+				Trial: Trial{Task: task.ID, Method: method.ID, Set: r.set}}}
+		}))
 	}
 	return t
 }
 
 func density() *Benchmark {
-	t := &Benchmark{Number: 4, Name: "density", Label: data.Density.Label,
-		Caption: "Trained on sparse or on dense reward.",
+	t := &Benchmark{Number: 4, Name: "density", Caption: "Trained on sparse or on dense reward.",
 		Note: "The sparse columns repeat Table 1. Tested \"under a sparse-reward setting\" by the text, on the dense reward " +
 			"by the appendix; Δ is dense − sparse, printed negative and called a drop."}
-	columns := []string{"Balance", "GiveWay", "Passage"}
-	for _, name := range columns {
-		abbreviation := must(FindTask(name)).Abbreviation
-		t.Columns = append(t.Columns, abbreviation+" sparse", abbreviation+" dense", abbreviation+" Δ")
+	tasks, columns := heads([]string{"Balance", "GiveWay", "Passage"})
+	for _, column := range columns {
+		t.Columns = append(t.Columns, column+" sparse", column+" dense", column+" Δ")
 	}
 	for _, key := range []string{"CPM", "QPLEX-ICES", "MAPPO-CERMIC"} {
 		m := must(FindMethod(key))
-		row := Row{Head: m.Name}
-		for _, name := range columns {
-			task := must(FindTask(name))
-			sparse := Trial{Task: task.ID, Method: m.ID}
-			dense := Trial{Task: task.ID, Method: m.ID, Set: []string{"task.reward=dense"}}
+		t.Rows = append(t.Rows, rowOf("", m.Name, tasks, func(task Task) []Cell {
+			sparse, dense := RewardTrial(task, m.ID, "sparse"), RewardTrial(task, m.ID, "dense")
 			cell := func(kind string, trial Trial, minus *Trial) Cell {
-				return Cell{Value: data.Density.Methods[key][name][kind], Decimals: task.Decimals,
-					Bold: slices.Contains(data.Density.Bold[key][name], kind), Trial: trial, Minus: minus}
+				return Cell{Value: data.Density.Methods[key][task.Name][kind], Decimals: task.Decimals,
+					Bold: slices.Contains(data.Density.Bold[key][task.Name], kind), Trial: trial, Minus: minus}
 			}
-			row.Cells = append(row.Cells, cell("sparse", sparse, nil), cell("dense", dense, nil), cell("delta", dense, &sparse))
-		}
-		t.Rows = append(t.Rows, row)
+			return []Cell{cell("sparse", sparse, nil), cell("dense", dense, nil), cell("delta", dense, &sparse)}
+		}))
 	}
 	return t
 }
@@ -266,4 +272,104 @@ func density() *Benchmark {
 // explore.alpha=0.5".
 func Label(method string, changes []string) string {
 	return strings.Join(append([]string{method}, slices.Sorted(slices.Values(changes))...), " ")
+}
+
+// Row is the table with one row alone, the one headed so in a group; an empty group means any. The error names near
+// heads.
+func (t *Benchmark) Row(group, head string) (*Benchmark, error) {
+	row, err := find("row", head, t.Rows, func(r Row) string { return r.Head },
+		func(r Row) bool { return r.Head == head && strings.HasPrefix(r.Group, group) })
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", t.Name, err)
+	}
+	part := *t
+	part.Rows = []Row{row}
+	return &part, nil
+}
+
+// Only is the table with these columns alone, in this order. The error names near ones.
+func (t *Benchmark) Only(columns ...string) (*Benchmark, error) {
+	part := *t
+	part.Columns, part.Rows, part.whole = columns, slices.Clone(t.Rows), cmp.Or(t.whole, t)
+	for i, row := range t.Rows {
+		part.Rows[i].Cells = nil
+		for _, column := range columns {
+			j := slices.Index(t.Columns, column)
+			if j < 0 {
+				return nil, fmt.Errorf("table %s has no column %q%s", t.Name, column, conf.Near(column, t.Columns))
+			}
+			part.Rows[i].Cells = append(part.Rows[i].Cells, row.Cells[j])
+		}
+	}
+	return &part, nil
+}
+
+// changed is the table with a change in every cell.
+func (t *Benchmark) changed(change func(*Cell)) *Benchmark {
+	out := *t
+	out.Rows = slices.Clone(t.Rows)
+	for i, row := range t.Rows {
+		out.Rows[i].Cells = slices.Clone(row.Cells)
+		for j := range row.Cells {
+			change(&out.Rows[i].Cells[j])
+		}
+	}
+	return &out
+}
+
+// With is the table in which the rows of CERMIC are trained with changed settings, each "key=value" as for -set; what a
+// row sets itself stays. The published numbers stay beside them, so the caption says what was changed.
+func (t *Benchmark) With(changes ...string) *Benchmark {
+	if len(changes) == 0 {
+		return t
+	}
+	set := func(u *Trial) { u.Set = slices.Concat(changes, u.Set) }
+	with := t.changed(func(c *Cell) {
+		if c.Trial.cermic() {
+			set(&c.Trial)
+			c.Minus, c.Dense = c.Minus.changed(set), c.Dense.changed(set)
+		}
+	})
+	with.Note = strings.TrimSpace(t.Note + " CERMIC with " + strings.Join(changes, ", ") + ".")
+	return with
+}
+
+// OnDense is the table with every starred task trained on the dense reward, where it says how.
+func (t *Benchmark) OnDense() *Benchmark {
+	dense := t.changed(func(c *Cell) {
+		if c.Dense != nil {
+			c.Trial, c.Dense = *c.Dense, nil
+		}
+	})
+	dense.rewards = ", all trained on the dense reward"
+	return dense
+}
+
+// Runs are the complete runs at one budget that the table's cells are measured with, each experiment once.
+func (t *Benchmark) Runs(src Source) ([]results.Group, error) {
+	return t.runs(src, func(r Row) []Cell { return r.Cells })
+}
+
+// TheoremRuns are the runs of the rows set apart, ours with Theorem 1's bonus.
+func (t *Benchmark) TheoremRuns(src Source) ([]results.Group, error) {
+	return t.runs(src, Row.Theorems)
+}
+
+func (t *Benchmark) runs(src Source, cells func(Row) []Cell) ([]results.Group, error) {
+	var out []results.Group
+	for _, row := range t.Rows {
+		for _, cell := range cells(row) {
+			for _, trial := range cell.Trials() {
+				g, err := src.Runs(trial)
+				if err != nil {
+					return nil, err
+				}
+				same := func(o results.Group) bool { return o.Runs[0].ID == g.Runs[0].ID }
+				if len(g.Runs) > 0 && !slices.ContainsFunc(out, same) {
+					out = append(out, g)
+				}
+			}
+		}
+	}
+	return out, nil
 }

@@ -38,7 +38,38 @@ func (t Task) Published() bool { return t.Suite != "" }
 // Tasks are the 15 columns of Table 1, in its order.
 //
 // paper:table:sota  the columns
-var Tasks = tasks()
+var Tasks = []Task{
+	{"Disperse", "Disper", "vmas/dispersion", VMAS, false, 2,
+		"4 agents start together and eat 4 pieces of food, one for each"},
+	{"Navigation", "Naviga", "vmas/navigation", VMAS, false, 2,
+		"3 agents reach their own goals without touching each other"},
+	{"Sampling", "Sampli*", "vmas/sampling", VMAS, true, 1,
+		"3 agents sample a field of Gaussians, each cell once"},
+	{"Passage", "Passag*", "vmas/passage", VMAS, true, 0,
+		"5 agents in formation pass a wall through one hole"},
+	{"Transport", "Transp*", "vmas/transport", VMAS, true, 2,
+		"4 agents push a heavy package to its goal"},
+	{"Balance", "Balanc*", "vmas/balance", VMAS, true, 1,
+		"4 agents lift a line with a loose ball on it, against gravity"},
+	{"GiveWay", "GiveWa*", "vmas/give_way", VMAS, true, 2,
+		"2 agents swap sides of a corridor that fits one"},
+	{"WheelGathering", "Wheel*", "vmas/wheel", VMAS, true, 2,
+		"4 agents turn a heavy line at a given speed"},
+	{"Flocking", "Flocki*", "vmas/flocking", VMAS, true, 2,
+		"4 agents flock round a moving target among obstacles"},
+	{"StagHuntRepeated", "StaHun", "meltingpot/stag_hunt_in_the_matrix__repeated", MeltingPot, false, 2,
+		"2 players: hunt the stag together or the hare alone"},
+	{"Cleanup", "CleaUp", "meltingpot/clean_up", MeltingPot, false, 1,
+		"7 players: clean the river so that apples grow, or just eat"},
+	{"ChickenGameRepeated", "ChiGam", "meltingpot/chicken_in_the_matrix__repeated", MeltingPot, false, 2,
+		"2 players: hawk or dove, again and again"},
+	{"PrisonersDilemmaRepeated", "PriDil", "meltingpot/prisoners_dilemma_in_the_matrix__repeated", MeltingPot, false, 2,
+		"2 players: cooperate or defect, again and again"},
+	{"Protoss5v5", "pro5v5*", "smac/protoss_5_vs_5", SMACv2, true, 2,
+		"5 units against 5, drawn from stalker, zealot and colossus"},
+	{"Zerg5v5", "zer5v5*", "smac/zerg_5_vs_5", SMACv2, true, 2,
+		"5 units against 5, drawn from zergling, hydralisk and baneling"},
+}
 
 // noiseTasks are the two tasks of the noise figure; they are no column of any table.
 var noiseTasks = []Task{
@@ -48,44 +79,8 @@ var noiseTasks = []Task{
 		"2 agents joined to a ball keep it rolling at a given speed"},
 }
 
-// additions adds to a task of tables.json what the file does not say, in its order.
-var additions = []struct {
-	id       string
-	decimals int
-	about    string
-}{
-	{"vmas/dispersion", 2, "4 agents start together and eat 4 pieces of food, one for each"},
-	{"vmas/navigation", 2, "3 agents reach their own goals without touching each other"},
-	{"vmas/sampling", 1, "3 agents sample a field of Gaussians, each cell once"},
-	{"vmas/passage", 0, "5 agents in formation pass a wall through one hole"},
-	{"vmas/transport", 2, "4 agents push a heavy package to its goal"},
-	{"vmas/balance", 1, "4 agents lift a line with a loose ball on it, against gravity"},
-	{"vmas/give_way", 2, "2 agents swap sides of a corridor that fits one"},
-	{"vmas/wheel", 2, "4 agents turn a heavy line at a given speed"},
-	{"vmas/flocking", 2, "4 agents flock round a moving target among obstacles"},
-	{"meltingpot/stag_hunt_in_the_matrix__repeated", 2, "2 players: hunt the stag together or the hare alone"},
-	{"meltingpot/clean_up", 1, "7 players: clean the river so that apples grow, or just eat"},
-	{"meltingpot/chicken_in_the_matrix__repeated", 2, "2 players: hawk or dove, again and again"},
-	{"meltingpot/prisoners_dilemma_in_the_matrix__repeated", 2, "2 players: cooperate or defect, again and again"},
-	{"smac/protoss_5_vs_5", 2, "5 units against 5, drawn from stalker, zealot and colossus"},
-	{"smac/zerg_5_vs_5", 2, "5 units against 5, drawn from zergling, hydralisk and baneling"},
-}
-
-var suites = map[string]Suite{"vmas": VMAS, "meltingpot": MeltingPot, "smacv2": SMACv2}
-
-func tasks() []Task {
-	out := make([]Task, len(data.Tasks))
-	for i, t := range data.Tasks {
-		out[i] = Task{
-			Name: t.Task, Abbreviation: t.Abbreviation, ID: additions[i].id, Suite: suites[t.Suite],
-			Star: t.SparseAdapted, Decimals: additions[i].decimals, About: additions[i].about,
-		}
-	}
-	return out
-}
-
 // AllTasks are the tasks of Table 1 followed by the two of the noise figure.
-func AllTasks() []Task { return append(append([]Task(nil), Tasks...), noiseTasks...) }
+func AllTasks() []Task { return slices.Concat(Tasks, noiseTasks) }
 
 // FindTask accepts our name, its last part, the paper's name or its abbreviation, in any case and with or without the
 // star. The error names near ones.

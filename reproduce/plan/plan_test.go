@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -69,22 +70,26 @@ func TestPicturesAreLearntFromInSmallMinibatches(t *testing.T) {
 
 func TestPaperBudgetHoldsEveryNumberOfTheHyperParameterTable(t *testing.T) {
 	e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "paper"})
-	c, h := e.Learner.(learn.MAPPO), paper.Hyper
-	if c.Frames != h.OnPolicy.Frames || c.Epochs != h.OnPolicy.Epochs || c.Minibatch != h.OnPolicy.Minibatch ||
-		c.Discount != h.General.Discount || c.LR != h.General.LearningRate || c.Eps != h.General.AdamEps {
-		t.Errorf("the learner is %+v, the table %+v", c, h)
-	}
-	if e.Task.Shared().NumEnvs != h.OnPolicy.NumEnvs || e.Budget.Frames != h.Duration.MaxFrames {
-		t.Errorf("%d copies and %d frames, the table has %d and %d", e.Task.Shared().NumEnvs, e.Budget.Frames, h.OnPolicy.NumEnvs, h.Duration.MaxFrames)
-	}
+	c := e.Learner.(learn.MAPPO)
 	if iterations := (e.Budget.Frames + c.Frames - 1) / c.Frames; iterations != 84 {
 		t.Errorf("%d iterations, want 84", iterations)
 	}
 	q := configure(t, Request{Task: "balance", Method: "qmix", Budget: "paper"}).Learner.(learn.Q)
-	if q.Frames != 36_000 || q.Steps != h.OffPolicy.Steps || q.Batch != h.OffPolicy.TrainBatch || q.Replay != h.OffPolicy.Replay ||
-		q.Discount != h.General.Discount || q.LR != h.General.LearningRate || q.Eps != h.General.AdamEps || q.Polyak != h.TargetUpdates.Polyak ||
-		q.EpsInit != h.Exploration.EpsInit || q.EpsEnd != h.Exploration.EpsEnd || q.EpsFrames != 1_000_000 {
-		t.Errorf("the value learner is %+v, the table %+v", q, h)
+	for key, got := range map[string][]any{
+		"on_policy.collected_frames_per_batch": {c.Frames, q.Frames}, "on_policy.minibatch_iterations": {c.Epochs}, "on_policy.minibatch_size": {c.Minibatch},
+		"on_policy.envs_per_worker": {e.Task.Shared().NumEnvs}, "duration.max_frames": {e.Budget.Frames}, "general.discount_gamma": {c.Discount, q.Discount},
+		"general.learning_rate_adam": {c.LR, q.LR}, "off_policy.optimizer_steps_per_collection": {q.Steps},
+		"off_policy.train_batch_size": {q.Batch}, "off_policy.replay_buffer_size": {q.Replay}, "target_updates.polyak_tau": {q.Polyak},
+		"exploration.eps_init": {q.EpsInit}, "exploration.eps_end": {q.EpsEnd},
+	} {
+		for _, v := range got {
+			if fmt.Sprint(v) != paper.Hyper(key) {
+				t.Errorf("%s is %v, the table has %s", key, v, paper.Hyper(key))
+			}
+		}
+	}
+	if c.Eps != 1e-6 || q.Eps != 1e-6 || paper.Hyper("general.adam_eps") != "0.000001" || q.EpsFrames != 1_000_000 {
+		t.Errorf("ε of Adam is %g and %g, ε of exploration falls for %d frames", c.Eps, q.Eps, q.EpsFrames)
 	}
 	if e.Budget.EvalEvery != 108_000 || e.Budget.EvalEvery%c.Frames != 0 {
 		t.Errorf("evaluation every %d frames, want 108000, a multiple of a collection", e.Budget.EvalEvery)

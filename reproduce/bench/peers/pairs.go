@@ -61,21 +61,20 @@ func (m *Machine) withJAX(args ...string) func(context.Context) (float64, error)
 // pairs are all pairs: one update, training, VMAS's tasks from Go and from Python, Melting Pot's substrates from
 // Python as cells and as images (which the original always paints), and BenchMARL's collection on both Balances.
 func (m *Machine) pairs() []pair {
-	h := paper.Hyper
+	var ofPaper []string // of a rollout batch: frames, environments, passes over it, frames of a minibatch
+	for _, key := range []string{"collected_frames_per_batch", "envs_per_worker", "minibatch_iterations", "minibatch_size"} {
+		ofPaper = append(ofPaper, paper.Hyper("on_policy."+key))
+	}
 	onPolicy := []string{"train", "mappo", "2",
-		fmt.Sprint("on_policy_collected_frames_per_batch=", h.OnPolicy.Frames),
-		fmt.Sprint("on_policy_n_envs_per_worker=", h.OnPolicy.NumEnvs),
-		fmt.Sprint("on_policy_n_minibatch_iters=", h.OnPolicy.Epochs),
-		fmt.Sprint("on_policy_minibatch_size=", h.OnPolicy.Minibatch), fmt.Sprint("lr=", h.General.LearningRate)}
+		"on_policy_collected_frames_per_batch=" + ofPaper[0], "on_policy_n_envs_per_worker=" + ofPaper[1],
+		"on_policy_n_minibatch_iters=" + ofPaper[2], "on_policy_minibatch_size=" + ofPaper[3],
+		"lr=" + paper.Hyper("general.learning_rate_adam")}
 	offPolicy := []string{"train", "qmix", "3", "off_policy_collected_frames_per_batch=6000",
 		"off_policy_n_envs_per_worker=60", "off_policy_n_optimizer_steps=100", "off_policy_train_batch_size=1024",
 		"off_policy_memory_size=600000", "lr=3e-4"}
 	const oneUpdate = "MAPPO update of 2400 frames"
 	update := m.benchmark("cermiclib/learn", "MAPPOUpdate", "ms/step")
-	jaxMARL := []string{"train-jax", "2"}
-	for _, n := range []int{h.OnPolicy.Frames, h.OnPolicy.NumEnvs, h.OnPolicy.Epochs, h.OnPolicy.Minibatch} {
-		jaxMARL = append(jaxMARL, fmt.Sprint(n))
-	}
+	jaxMARL := append([]string{"train-jax", "2"}, ofPaper...)
 	out := []pair{
 		{"update", oneUpdate, "ms", "torch", update, m.script("update", "2400", "10")},
 		{"update", oneUpdate, "ms", "torch.compile", update, m.script("update-compiled", "2400", "10")},

@@ -3,42 +3,45 @@
 package figures
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
+	"cermic/envs"
 	"cermic/envs/conf"
-	"cermic/envs/scripted"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
-// Baselines says how often random and scripted play succeed on the tasks of the study.
-func (n Robustness) Baselines(episodes int, seed uint64) (viz.Table, error) {
-	t := viz.Table{Header: []string{"task", "steps", "random play succeeds", "the script succeeds"},
-		Notes: []string{fmt.Sprintf("Shares of %d episodes each.", episodes)}}
-	for _, w := range n.Worlds {
-		cfg, err := plan.World(w.Task)
+// Watch plays the first episode of an evaluation with the weights of the first of some runs that st has weights of, and
+// says in a sentence whose it is and what it scored. Where there are none, as of most committed records, there are no
+// scenes, and the sentence says that.
+func Watch(ctx context.Context, st *results.Store, gs []results.Group) (scenes []envs.Scene, about string, err error) {
+	rs := results.Flat(gs)
+	for _, r := range rs {
+		if _, err := st.Weights(r.ID); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		e, err := plan.Stored(st, r.ID)
 		if err != nil {
-			return t, err
+			return nil, "", err
 		}
-		row := []string{worldLabel(w.Task), viz.Missing, viz.Missing, viz.Missing}
-		for i, policy := range []scripted.Policy{scripted.Random, scripted.Script} {
-			p, err := scripted.Rollout(cfg, policy, episodes, seed)
-			if err != nil {
-				return t, err
-			}
-			if p != nil && p.Success != nil {
-				row[1], row[2+i] = fmt.Sprint(p.Horizon), fmt.Sprintf("%.3g %%", 100*stat.Mean(p.Success, nil))
-			}
+		scenes, eval, err := experiment.Episode(ctx, e, st)
+		if err != nil {
+			return nil, "", err
 		}
-		t.Rows = append(t.Rows, row)
+		return scenes, fmt.Sprintf("%s on %s, seed %d, trained for %s frames: score %s in %d steps", r.Method, r.Task, r.Seed, viz.Short(float64(r.Frames)), viz.Short(eval.Scores[0]), eval.Lengths[0]), nil
 	}
-	return t, nil
+	if len(rs) == 0 {
+		return nil, "There are no such runs here yet.", nil
+	}
+	return nil, fmt.Sprintf("Of these %d runs the records are here, without weights. To watch the first one, train it again: go run ./reproduce train -again %s.", len(rs), rs[0].ID), nil
 }
 
 // Family are the runs of st that branched off one another with front among them, and front itself. A record without a
@@ -81,11 +84,6 @@ func sameWorld(st *results.Store, front *results.Record) ([]*results.Record, err
 		return values
 	}
 	here := world(front)
-	var same []*results.Record
-	for _, r := range all {
-		if maps.Equal(world(r), here) {
-			same = append(same, r)
-		}
-	}
+	same := slices.DeleteFunc(all, func(r *results.Record) bool { return !maps.Equal(world(r), here) })
 	return append(same, front), nil
 }

@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,7 +44,7 @@ func NewPretrainingAxis(st *results.Store, tasks []string, method, budget string
 	set = append([]string{"explore.memory=" + memory.DefaultGraph().Kind()}, set...)
 	ofTask := slices.DeleteFunc(slices.Clone(set), func(s string) bool { return !strings.HasPrefix(s, "task.") })
 	for _, task := range tasks {
-		t := pretrainedTask{arms: arms{task: task, budget: budget, seeds: seeds}}
+		t := pretrainedTask{arms: arms{task: task, budget: budget, first: 1, seeds: seeds}}
 		t.add("mappo", "mappo", ofTask...)
 		t.add("from scratch", method, set...)
 		if t.err != nil {
@@ -83,12 +84,9 @@ func (t *pretrainedTask) addPretrained(st *results.Store, made *experiment.Pretr
 		t.add("pre-trained: "+start, method,
 			slices.Concat(set, []string{"explore.memory.pretrained=" + made.Weights, "explore.memory.pretrain=" + start})...)
 	}
-	if t.err != nil {
-		return false, t.err
-	}
-	gs, err := complete(st, t.list[2:])
+	gs, err := t.complete(st)
 	for i, g := range gs {
-		missing = missing || len(g.Runs) < len(t.list[2+i].Experiments)
+		missing = missing || i > 1 && len(g.Runs) < len(t.list[i].Experiments)
 	}
 	return missing && !made.Here(st), err
 }
@@ -105,22 +103,83 @@ func (a *PretrainingAxis) Quality() (viz.Table, error) {
 // Curves draws a row a task with the runs that the store has complete, by what their memory started with, and MAPPO's
 // beside them: evaluations and the return of training. A panel without runs stays empty.
 func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
-	var list []taskRuns
-	for _, t := range a.tasks {
-		known, err := plan.FindTask(t.task)
-		if err != nil {
-			return viz.Panels{}, err
-		}
-		gs, err := complete(st, t.list)
-		if err != nil {
-			return viz.Panels{}, err
-		}
+	list, err := each(a.tasks, func(t pretrainedTask) (taskRuns, error) {
+		known, unknown := plan.FindTask(t.task)
+		gs, err := t.complete(st)
 		for i, g := range gs {
 			if len(g.Runs) > 0 {
 				gs[i].Method = plan.Groups(g.Runs[:1])[0].Method
 			}
 		}
-		list = append(list, taskRuns{task: known, groups: gs})
+		return taskRuns{task: known, groups: gs}, cmp.Or(unknown, err)
+	})
+	if err != nil {
+		return viz.Panels{}, err
 	}
 	return returnsOf(list...)
+}
+
+// ReportFrames are the sizes of pre-training that a report looks for, the best first: the usual one, and smaller ones for slow
+// tasks or machines.
+var ReportFrames = []int{plan.PretrainFrames, 20_000, 5000, 3000}
+
+// PretrainingReport tabulates what pre-training a memory, by its kind and with default settings, was worth on every
+// task: the largest pre-training of ReportFrames that the store or the committed records know. Tasks without any are
+// named in a note.
+func PretrainingReport(st *results.Store, kind string) (viz.Table, error) {
+	var done []experiment.Pretraining
+	var open []string
+	for _, task := range plan.Tasks() {
+		p, err := plan.NewPretraining(task.ID, kind)
+		if err != nil {
+			return viz.Table{}, err
+		}
+		known := slices.IndexFunc(ReportFrames, func(frames int) bool {
+			p.Frames = frames
+			_, err := p.Find(st)
+			return !errors.Is(err, fs.ErrNotExist) // the table names another error
+		})
+		if known < 0 {
+			open = append(open, task.ID)
+		} else {
+			done = append(done, p)
+		}
+	}
+	t, err := TabulatePretraining(st, done)
+	if len(done) == 0 {
+		t.Header, t.Notes = nil, nil // names of columns without a row say nothing
+	}
+	if len(open) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("Not pre-trained here: %s. go run ./reproduce pretrain -memory %s -task all does it.", strings.Join(open, ", "), kind))
+	}
+	return t, err
+}
+
+// TabulatePretraining lists what pre-trainings were worth on held-out play. One that neither the store nor the records
+// know has dashes.
+func TabulatePretraining(st *results.Store, list []experiment.Pretraining) (viz.Table, error) {
+	t := viz.Table{Title: "Pre-training, on held-out random play",
+		Header: []string{"task", "memory", "frames", "weights", "visible pairs", "detector: AUC", "positions: RMSE", "predicting the mean"}}
+	var blind []string
+	for _, p := range list {
+		row := []string{p.Task.Kind(), p.Memory.Kind(), thousands(p.Frames), viz.Missing, viz.Missing, viz.Missing, viz.Missing, viz.Missing}
+		made, err := p.Find(st)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return t, err
+		}
+		if err == nil {
+			copy(row[3:], []string{made.Weights, fmt.Sprintf("%.1f %%", 100*made.Present), number(made.AUC), number(made.RMSE), number(made.Spread)})
+			if made.Blind() {
+				blind = append(blind, p.Task.Kind())
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Notes = []string{"AUC: the probability that a visible pair is ranked above an invisible one; 0.5 is chance. " +
+		"Positions of visible peers, in world half sizes (on Melting Pot in units of 11 cells), beside the error of always predicting their mean. " +
+		"A dash: not pre-trained here, or nothing to measure."}
+	if len(blind) > 0 {
+		t.Notes = append(t.Notes, memory.BlindNote+": "+strings.Join(blind, ", ")+".")
+	}
+	return t, nil
 }

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+var lettering = plot.DefaultTextHandler
+
+// oneLine is a text without line breaks, other control characters and repeated spaces, which would break a table or a
+// legend.
+func oneLine(s string) string {
+	gap := func(r rune) bool { return unicode.IsSpace(r) && r != '\u00a0' || unicode.IsControl(r) }
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "□"), gap), " ")
+}
+
+// fitted is a text in one line that is no wider than most: a longer one ends in an ellipsis. width measures texts: that
+// of a style, or columns.
+func fitted[N vg.Length | int](width func(string) N, s string, most N) string {
+	s = oneLine(s)
+	if width(s) <= most {
+		return s
+	}
+	r := []rune(s)
+	n := sort.Search(len(r), func(n int) bool { return width(string(r[:n+1])+"…") > most })
+	return strings.TrimRight(string(r[:n]), " ") + "…"
+}
+
+// wrapped breaks a text between words into so many lines at most, none wider than most; an ellipsis stands for what is
+// left over.
+func wrapped[N vg.Length | int](width func(string) N, s string, most N, count int) string {
+	var lines []string
+	for _, word := range strings.Fields(oneLine(s)) {
+		last := len(lines) - 1
+		switch {
+		case last >= 0 && width(lines[last]+" "+word) <= most:
+			lines[last] += " " + word
+		case len(lines) == count:
+			lines[last] = fitted(width, lines[last]+" "+word, most)
+			return strings.Join(lines, "\n")
+		default:
+			lines = append(lines, fitted(width, word, most))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// room is a text handler that carries the width of the picture.
+type room struct {
+	text.Handler
+	width vg.Length
+}
+
+// widthOf is the width of a plot's picture; until the plot is arranged, the width of a single figure.
+func widthOf(p *plot.Plot) vg.Length {
+	if r, ok := p.TextHandler.(room); ok {
+		return r.width
+	}
+	return Width
+}
+
+// nameTicks implements plot.Ticker: names instead of numbers along an axis.
+type nameTicks []plot.Tick
+
+func (n nameTicks) Ticks(_, _ float64) []plot.Tick { return n }
+
+// with are the ticks with their labels changed.
+func (n nameTicks) with(change func(string) string) nameTicks {
+	out := slices.Clone(n)
+	for i := range out {
+		out[i].Label = change(out[i].Label)
+	}
+	return out
+}
+
+// setNames gives each name under a plot its part of the width. Where that would cut words and there is more room
+// below, names stand upright.
+func setNames(p *plot.Plot, n nameTicks, width, below vg.Length) {
+	style := p.X.Tick.Label
+	each := width/vg.Length(max(len(n), 1)) - 4
+	narrow := slices.ContainsFunc(n, func(t plot.Tick) bool {
+		return slices.ContainsFunc(strings.Fields(t.Label), func(word string) bool { return style.Width(word) > each })
+	})
+	if narrow && each < below {
+		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
+		p.X.Tick.Marker = n.with(func(s string) string { return fitted(style.Width, s, below) + " " })
+		return
+	}
+	p.X.Tick.Marker = n.with(func(s string) string { return wrapped(style.Width, s, each, 3) })
+}
+
+// arranged is a copy of a plot whose title, note and names fit a picture of this size.
+func arranged(full *plot.Plot, width, height vg.Length) *plot.Plot {
+	p := *full
+	p.TextHandler = room{lettering, width}
+	p.Title.Text = wrapped(p.Title.TextStyle.Width, p.Title.Text, 0.95*width, 2)
+	note, label, under := noteOf(&p), p.X.Label.Text, p.X.Tick.Marker
+	setNote(&p, "")
+	p.Y.Label.Text = fitted(p.Y.Label.TextStyle.Width, p.Y.Label.Text, 0.75*height)
+	n, named := under.(nameTicks)
+	if p.X.Label.Text = ""; named { // long texts under the data would take room beside them
+		p.X.Tick.Marker = nameTicks(nil)
+	}
+	data := p.DataCanvas(draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: width, Y: height}}})
+	if named {
+		setNames(&p, n, data.Size().X, 0.3*height)
+	}
+	across := 1.9 * min(data.Center().X, width-data.Center().X) // of texts centred under the data
+	p.X.Label.Text = fitted(p.X.Label.TextStyle.Width, label, across)
+	setNote(&p, wrapped(noteStyle().Width, note, across, 4))
+	return &p
+}
+
+// Short writes a number in few characters, with k and M for thousands and millions: 1200000 is "1.2M".
+func Short(v float64) string { return numbers(math.Abs(v), 0)(v) }
+
+// numbers writes numbers of sizes up to top with four digits, or with as many as tell numbers apart that differ by
+// step.
+func numbers(top, step float64) func(v float64) string {
+	unit, suffix, digits := 1.0, "", 4
+	if step > 0 {
+		digits = max(digits, min(2+exponent(top)-exponent(step), 17))
+	}
+	switch {
+	case digits > 4 && top >= 1 && top < 1e16:
+		digits = max(digits, 1+exponent(top)) // whole numbers in full
+	case digits > 4 || top >= 1e10:
+	case top >= 999_950:
+		unit, suffix = 1e6, "M"
+	case top >= 10_000:
+		unit, suffix = 1e3, "k"
+	}
+	return func(v float64) string {
+		if v == 0 {
+			return "0" // also for −0
+		}
+		return minus.Replace(strconv.FormatFloat(v/unit, 'g', digits, 64)) + suffix
+	}
+}
+
+// minus writes a real minus sign, and none for plus.
+var minus = strings.NewReplacer("-", "−", "+", "")
+
+// exponent is the power of ten of a number's first digit.
+func exponent(v float64) int { return int(math.Floor(math.Log10(v) + 1e-9)) }
+
+// Fixed writes a number with this many digits after the point and a real minus sign; NaN is Missing, and a number
+// beyond 1e15 short.
+func Fixed(v float64, decimals int) string {
+	switch {
+	case math.IsNaN(v):
+		return Missing
+	case math.Abs(v) >= 1e15:
+		return Short(v)
+	}
+	s := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Trim(s, "-0.") == "" {
+		s = strings.TrimPrefix(s, "-")
+	}
+	return strings.Replace(s, "-", "−", 1)
+}
+
+// Count writes a number of things: 1 run, 3 runs.
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Clock writes seconds as people say them: 42 s, 3 min 05 s, 2 h 07 min.
+func Clock(seconds float64) string {
+	s := int(math.Round(seconds))
+	switch {
+	case s >= 3600:
+		return fmt.Sprintf("%d h %02d min", s/3600, s/60%60)
+	case s >= 60:
+		return fmt.Sprintf("%d min %02d s", s/60, s%60)
+	default:
+		return fmt.Sprintf("%d s", s)
+	}
+}
+
+// noteRow is the height of the small line that says what bands and whiskers are.
+const noteRow = vg.Length(11)
+
+// noteStyle is its lettering.
+func noteStyle() text.Style {
+	style := typeface(7.5, false)
+	style.Color = grey
+	style.YAlign = text.YBottom
+	return style
+}
+
+// setNote puts a note under the name of the horizontal axis; an empty one takes it away.
+func setNote(p *plot.Plot, note string) {
+	p.X.Label.TextStyle.Handler = lettering
+	p.X.Label.Text = strings.TrimSpace(p.X.Label.Text)
+	if note != "" {
+		p.X.Label.TextStyle.Handler = noted{lettering, note}
+		p.X.Label.Text += " " // gonum leaves no room for an axis without a name
+	}
+}
+
+// noteOf is the note of a plot.
+func noteOf(p *plot.Plot) string {
+	n, _ := p.X.Label.TextStyle.Handler.(noted)
+	return n.note
+}
+
+// noted writes the name of an axis with a note under it.
+type noted struct {
+	text.Handler
+	note string
+}
+
+// own are the lines of the note.
+func (n noted) own() []string { return strings.Split(n.note, "\n") }
+
+// Lines implements text.Handler: a text is as high as its lines.
+func (n noted) Lines(name string) []string {
+	if strings.TrimSpace(name) == "" {
+		return n.own()
+	}
+	return append(n.Handler.Lines(name), n.own()...)
+}
+
+// Box implements text.Handler. The note takes no width: as the name of an axis it would move the right end of a narrow
+// plot, since gonum finds the two ends from the boxes that stick out farthest, and plots that are to be aligned would
+// leave the picture.
+func (n noted) Box(line string, f font.Font) (width, height, depth vg.Length) {
+	width, height, depth = n.Handler.Box(line, f)
+	if slices.Contains(n.own(), line) {
+		width = 0
+	}
+	return width, height, depth
+}
+
+func (n noted) Draw(c vg.Canvas, name string, style text.Style, at vg.Point) {
+	small := noteStyle()
+	small.XAlign, small.YAlign = style.XAlign, style.YAlign
+	lines := n.own()
+	for i, line := range lines {
+		small.Handler.Draw(c, line, small, at.Add(vg.Point{Y: noteRow * vg.Length(len(lines)-1-i)}))
+	}
+	style.Handler = n.Handler
+	n.Handler.Draw(c, strings.TrimSpace(name), style, at.Add(vg.Point{Y: noteRow * vg.Length(len(lines))}))
+}
+
+// bandNote says what stands around the means of series: up to five seeds each by itself, of more a bootstrap interval.
+func bandNote(series []Series) string {
+	var given []string
+	var few, more []int // numbers of seeds
+	shape, alone, bare := "dots", false, false
+	for _, s := range series {
+		n := len(s.Y)
+		switch single := n == 1 && !s.Reference && s.Label != ""; {
+		case s.Low != nil:
+			if s.Band != "" && !slices.Contains(given, s.Band) {
+				given = append(given, s.Band)
+			}
+		case n < 2:
+			alone, bare = alone || single && s.Band == "", bare || single && s.Band != ""
+		case n > dotSeeds:
+			more = append(more, n)
+		default:
+			if few = append(few, n); len(s.X) > manyPoints {
+				shape = "thin lines"
+			}
+		}
+	}
+	var notes []string
+	if few != nil {
+		notes = append(notes, "mean of "+seeds(few)+", which are the "+shape)
+	}
+	if more != nil {
+		notes = append(notes, "mean and bootstrap 95 % interval over "+seeds(more))
+	}
+	if notes = append(notes, given...); alone && len(notes) > 0 {
+		notes = append(notes, "other lines are one seed each")
+	}
+	if bare && len(given) > 0 {
+		notes = append(notes, "lines without one have too few runs for it")
+	}
+	return strings.Join(notes, "; ")
+}
+
+// seeds names a number of seeds, or the range of several.
+func seeds(n []int) string {
+	if low, high := slices.Min(n), slices.Max(n); low < high {
+		return fmt.Sprintf("%d to %d seeds", low, high)
+	}
+	return fmt.Sprintf("%d seeds", n[0])
+}
