@@ -20,10 +20,8 @@ func DefaultClimbing() Climbing {
 
 func init() { envs.Register(DefaultClimbing()) }
 
-// Kind is the task's name.
-func (Climbing) Kind() string { return "explore/climbing" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (Climbing) Kind() string                           { return "explore/climbing" }
 func (g Climbing) WithShared(s envs.Common) envs.Config { g.Common = s; return g }
 
 // Build makes the environment.

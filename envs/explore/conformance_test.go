@@ -72,3 +72,8 @@ func scriptReachesTheOptimum(t *testing.T, env envs.Env) {
 		}
 	}
 }
+
+// BenchmarkStep reports frames per second of every task.
+func BenchmarkStep(b *testing.B) { envtest.Bench(b, nil) }
+
+func FuzzLoad(f *testing.F) { envtest.FuzzLoad(f) }

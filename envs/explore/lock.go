@@ -38,10 +38,8 @@ func DefaultLock() Lock {
 
 func init() { envs.Register(DefaultLock()) }
 
-// Kind is the task's name.
-func (Lock) Kind() string { return "explore/lock" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (Lock) Kind() string                           { return "explore/lock" }
 func (l Lock) WithShared(s envs.Common) envs.Config { l.Common = s; return l }
 
 // Build makes the environment.

@@ -19,10 +19,8 @@ func DefaultNonMonotonic() NonMonotonic {
 
 func init() { envs.Register(DefaultNonMonotonic()) }
 
-// Kind is the task's name.
-func (NonMonotonic) Kind() string { return "explore/nonmonotonic" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (NonMonotonic) Kind() string                           { return "explore/nonmonotonic" }
 func (g NonMonotonic) WithShared(s envs.Common) envs.Config { g.Common = s; return g }
 
 // Build makes the environment.

@@ -25,10 +25,8 @@ func DefaultPass() Pass { return Pass{Common: envs.DefaultCommon(), Size: 10, Ma
 
 func init() { envs.Register(DefaultPass()) }
 
-// Kind is the task's name.
-func (Pass) Kind() string { return "explore/pass" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (Pass) Kind() string                           { return "explore/pass" }
 func (p Pass) WithShared(s envs.Common) envs.Config { p.Common = s; return p }
 
 // Build makes the environment.

@@ -22,10 +22,8 @@ func DefaultPenalty() Penalty {
 
 func init() { envs.Register(DefaultPenalty()) }
 
-// Kind is the task's name.
-func (Penalty) Kind() string { return "explore/penalty" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (Penalty) Kind() string                           { return "explore/penalty" }
 func (g Penalty) WithShared(s envs.Common) envs.Config { g.Common = s; return g }
 
 // Build makes the environment.

@@ -25,10 +25,8 @@ func DefaultRooms() Rooms {
 
 func init() { envs.Register(DefaultRooms()) }
 
-// Kind is the task's name.
-func (Rooms) Kind() string { return "explore/rooms" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (Rooms) Kind() string                           { return "explore/rooms" }
 func (r Rooms) WithShared(s envs.Common) envs.Config { r.Common = s; return r }
 
 // Build makes the environment.

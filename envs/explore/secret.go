@@ -29,10 +29,8 @@ func DefaultSecret() Secret {
 
 func init() { envs.Register(DefaultSecret()) }
 
-// Kind is the task's name.
-func (Secret) Kind() string { return "explore/secret" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (Secret) Kind() string                           { return "explore/secret" }
 func (c Secret) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
 
 // Build makes the environment.

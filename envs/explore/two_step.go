@@ -18,10 +18,8 @@ func DefaultTwoStep() TwoStep { return TwoStep{Common: envs.DefaultCommon(), Mat
 
 func init() { envs.Register(DefaultTwoStep()) }
 
-// Kind is the task's name.
-func (TwoStep) Kind() string { return "explore/two_step" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (TwoStep) Kind() string                           { return "explore/two_step" }
 func (g TwoStep) WithShared(s envs.Common) envs.Config { g.Common = s; return g }
 
 // Build makes the environment.

@@ -18,10 +18,8 @@ func DefaultChicken() Chicken {
 
 func init() { envs.Register(DefaultChicken()) }
 
-// Kind is the task's name.
-func (Chicken) Kind() string { return "meltingpot/chicken_in_the_matrix__repeated" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (Chicken) Kind() string                           { return "meltingpot/chicken_in_the_matrix__repeated" }
 func (c Chicken) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
 
 // Build makes the environment.

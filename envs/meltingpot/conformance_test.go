@@ -47,3 +47,5 @@ func build(t testing.TB, cfg envs.Config, numEnvs, workers int) (*env, *envs.Ste
 	e.Reset(nil, out)
 	return e, out, act
 }
+
+func FuzzLoad(f *testing.F) { envtest.FuzzLoad(f) }

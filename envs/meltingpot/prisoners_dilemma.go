@@ -18,10 +18,8 @@ func DefaultPrisonersDilemma() PrisonersDilemma {
 
 func init() { envs.Register(DefaultPrisonersDilemma()) }
 
-// Kind is the task's name.
-func (PrisonersDilemma) Kind() string { return "meltingpot/prisoners_dilemma_in_the_matrix__repeated" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (PrisonersDilemma) Kind() string                           { return "meltingpot/prisoners_dilemma_in_the_matrix__repeated" }
 func (c PrisonersDilemma) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
 
 // Build makes the environment.

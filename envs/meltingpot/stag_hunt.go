@@ -18,10 +18,8 @@ func DefaultStagHunt() StagHunt {
 
 func init() { envs.Register(DefaultStagHunt()) }
 
-// Kind is the task's name.
-func (StagHunt) Kind() string { return "meltingpot/stag_hunt_in_the_matrix__repeated" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (StagHunt) Kind() string                           { return "meltingpot/stag_hunt_in_the_matrix__repeated" }
 func (c StagHunt) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
 
 // Build makes the environment.

@@ -33,3 +33,8 @@ func TestEverySettingKeepsTheContract(t *testing.T) {
 	t.Run("protoss", func(t *testing.T) { envtest.Check(t, p) })
 	t.Run("zerg", func(t *testing.T) { envtest.Check(t, z) })
 }
+
+// BenchmarkStep times eight game loops, rewards, observations, states, masks and labels.
+func BenchmarkStep(b *testing.B) { envtest.Bench(b, nil) }
+
+func FuzzLoad(f *testing.F) { envtest.FuzzLoad(f) }

@@ -2,7 +2,11 @@
 
 package smac
 
-import "cermic/envs/rng"
+import (
+	"slices"
+
+	"cermic/envs/rng"
+)
 
 // Lineup is the start of an episode: unit types and positions, of agents first, then of enemies.
 type Lineup struct {
@@ -26,23 +30,10 @@ func (l *Lineup) draw(k *rules, r *rng.Rand) {
 	if same := copy(l.Types[n:], l.Types[:n]); same < k.m {
 		k.race.team(l.Types[n+same:], r)
 	}
-	switch {
-	case k.Start == FixedStart:
-		l.fix()
-	case r.Float64() > float64(k.StartP):
+	if r.Float64() > 0.5 {
 		l.surround(r)
-	default:
+	} else {
 		l.reflect(r)
-	}
-}
-
-// fix places each team at one point, a quarter of the map from its side.
-func (l *Lineup) fix() {
-	for i := range l.At {
-		l.At[i] = [2]float32{mapSide / 4, mapSide / 2}
-		if i >= l.Agents {
-			l.At[i][0] = 3 * mapSide / 4
-		}
 	}
 }
 
@@ -53,7 +44,7 @@ func (r *race) team(dst []Type, chance *rng.Rand) {
 		alone := true
 		for i := range dst {
 			dst[i] = r.one(chance.Float64())
-			alone = alone && r.barred(dst[i])
+			alone = alone && slices.Contains(r.never, dst[i])
 		}
 		if !alone {
 			return
@@ -70,15 +61,6 @@ func (r *race) one(u float64) Type {
 		}
 	}
 	return r.types[last]
-}
-
-func (r *race) barred(t Type) bool {
-	for _, x := range r.never {
-		if x == t {
-			return true
-		}
-	}
-	return false
 }
 
 // reflect places the agents in the left half and mirrors their counterparts to the right half.

@@ -21,9 +21,7 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 		"sparse_loss":        func(s *Settings) { s.SparseLoss = float32(math.NaN()) },
 		"sparse_win":         func(s *Settings) { s.SparseDraw = 2 },
 		"whole number":       func(s *Settings) { s.MoveAmount, s.ObsPathing = 1.5, true },
-		"min_attack_range":   func(s *Settings) { s.MinAttack = float64(math.NaN()) },
-		"team_weights":       func(s *Settings) { s.Weights = [3]float64{0.5, 0.5, 0.5} },
-		"exception_unit":     func(s *Settings) { s.Exceptions = "zealot" },
+		"min_attack_range":   func(s *Settings) { s.MinAttack = math.NaN() },
 		"reward_death_value": func(s *Settings) { s.RewardDeath = math.NaN() },
 	} {
 		cfg := DefaultZerg()

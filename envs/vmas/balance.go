@@ -30,14 +30,10 @@ func DefaultBalance() Balance {
 
 func init() { envs.Register(DefaultBalance()) }
 
-// Kind is the task's name.
-func (Balance) Kind() string { return "vmas/balance" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (Balance) Kind() string                           { return "vmas/balance" }
 func (b Balance) WithShared(s envs.Common) envs.Config { b.Common = s; return b }
-
-// WithDiscrete returns a copy with another action set.
-func (b Balance) WithDiscrete(d Discrete) envs.Config { b.Discrete = d; return b }
+func (b Balance) WithDiscrete(d Discrete) envs.Config  { b.Discrete = d; return b }
 
 // Build makes the environment.
 func (b Balance) Build(seed uint64, workers int) (envs.Env, error) {

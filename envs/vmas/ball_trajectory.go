@@ -30,14 +30,10 @@ func DefaultBallTrajectory() BallTrajectory {
 
 func init() { envs.Register(DefaultBallTrajectory()) }
 
-// Kind is the task's name.
-func (BallTrajectory) Kind() string { return "vmas/ball_trajectory" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (BallTrajectory) Kind() string                           { return "vmas/ball_trajectory" }
 func (b BallTrajectory) WithShared(s envs.Common) envs.Config { b.Common = s; return b }
-
-// WithDiscrete returns a copy with another action set.
-func (b BallTrajectory) WithDiscrete(d Discrete) envs.Config { b.Discrete = d; return b }
+func (b BallTrajectory) WithDiscrete(d Discrete) envs.Config  { b.Discrete = d; return b }
 
 // Build makes the environment.
 func (b BallTrajectory) Build(seed uint64, workers int) (envs.Env, error) {

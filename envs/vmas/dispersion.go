@@ -31,13 +31,9 @@ func DefaultDispersion() Dispersion {
 
 func init() { envs.Register(DefaultDispersion()) }
 
-// Kind is the task's name.
-func (Dispersion) Kind() string { return "vmas/dispersion" }
-
-// WithShared returns a copy with the settings that every task has.
-func (d Dispersion) WithShared(s envs.Common) envs.Config { d.Common = s; return d }
-
-// WithDiscrete returns a copy with another action set.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (Dispersion) Kind() string                            { return "vmas/dispersion" }
+func (d Dispersion) WithShared(s envs.Common) envs.Config  { d.Common = s; return d }
 func (d Dispersion) WithDiscrete(set Discrete) envs.Config { d.Discrete = set; return d }
 
 // Build makes the environment.

@@ -33,14 +33,10 @@ func DefaultFlocking() Flocking {
 
 func init() { envs.Register(DefaultFlocking()) }
 
-// Kind is the task's name.
-func (Flocking) Kind() string { return "vmas/flocking" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (Flocking) Kind() string                           { return "vmas/flocking" }
 func (f Flocking) WithShared(s envs.Common) envs.Config { f.Common = s; return f }
-
-// WithDiscrete returns a copy with another action set.
-func (f Flocking) WithDiscrete(d Discrete) envs.Config { f.Discrete = d; return f }
+func (f Flocking) WithDiscrete(d Discrete) envs.Config  { f.Discrete = d; return f }
 
 // Build makes the environment.
 func (f Flocking) Build(seed uint64, workers int) (envs.Env, error) {

@@ -49,14 +49,10 @@ func DefaultGiveWay() GiveWay {
 
 func init() { envs.Register(DefaultGiveWay()) }
 
-// Kind is the task's name.
-func (GiveWay) Kind() string { return "vmas/give_way" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (GiveWay) Kind() string                           { return "vmas/give_way" }
 func (g GiveWay) WithShared(s envs.Common) envs.Config { g.Common = s; return g }
-
-// WithDiscrete returns a copy with another action set.
-func (g GiveWay) WithDiscrete(d Discrete) envs.Config { g.Discrete = d; return g }
+func (g GiveWay) WithDiscrete(d Discrete) envs.Config  { g.Discrete = d; return g }
 
 // Build makes the environment.
 func (g GiveWay) Build(seed uint64, workers int) (envs.Env, error) {

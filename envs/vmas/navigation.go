@@ -45,14 +45,10 @@ func DefaultNavigation() Navigation {
 
 func init() { envs.Register(DefaultNavigation()) }
 
-// Kind is the task's name.
-func (Navigation) Kind() string { return "vmas/navigation" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (Navigation) Kind() string                           { return "vmas/navigation" }
 func (n Navigation) WithShared(s envs.Common) envs.Config { n.Common = s; return n }
-
-// WithDiscrete returns a copy with another action set.
-func (n Navigation) WithDiscrete(d Discrete) envs.Config { n.Discrete = d; return n }
+func (n Navigation) WithDiscrete(d Discrete) envs.Config  { n.Discrete = d; return n }
 
 // Build makes the environment.
 func (n Navigation) Build(seed uint64, workers int) (envs.Env, error) {

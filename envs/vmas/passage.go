@@ -28,14 +28,10 @@ func DefaultPassage() Passage {
 
 func init() { envs.Register(DefaultPassage()) }
 
-// Kind is the task's name.
-func (Passage) Kind() string { return "vmas/passage" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (Passage) Kind() string                           { return "vmas/passage" }
 func (p Passage) WithShared(s envs.Common) envs.Config { p.Common = s; return p }
-
-// WithDiscrete returns a copy with another action set.
-func (p Passage) WithDiscrete(d Discrete) envs.Config { p.Discrete = d; return p }
+func (p Passage) WithDiscrete(d Discrete) envs.Config  { p.Discrete = d; return p }
 
 // Build makes the environment.
 func (p Passage) Build(seed uint64, workers int) (envs.Env, error) {

@@ -44,14 +44,10 @@ func DefaultSampling() Sampling {
 
 func init() { envs.Register(DefaultSampling()) }
 
-// Kind is the task's name.
-func (Sampling) Kind() string { return "vmas/sampling" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (Sampling) Kind() string                           { return "vmas/sampling" }
 func (s Sampling) WithShared(c envs.Common) envs.Config { s.Common = c; return s }
-
-// WithDiscrete returns a copy with another action set.
-func (s Sampling) WithDiscrete(d Discrete) envs.Config { s.Discrete = d; return s }
+func (s Sampling) WithDiscrete(d Discrete) envs.Config  { s.Discrete = d; return s }
 
 // Build makes the environment.
 func (s Sampling) Build(seed uint64, workers int) (envs.Env, error) {

@@ -45,14 +45,10 @@ func DefaultSimpleAdversary() SimpleAdversary {
 
 func init() { envs.Register(DefaultSimpleAdversary()) }
 
-// Kind is the task's name.
-func (SimpleAdversary) Kind() string { return "vmas/simple_adversary" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (SimpleAdversary) Kind() string                           { return "vmas/simple_adversary" }
 func (a SimpleAdversary) WithShared(s envs.Common) envs.Config { a.Common = s; return a }
-
-// WithDiscrete returns a copy with another action set.
-func (a SimpleAdversary) WithDiscrete(d Discrete) envs.Config { a.Discrete = d; return a }
+func (a SimpleAdversary) WithDiscrete(d Discrete) envs.Config  { a.Discrete = d; return a }
 
 // Build makes the environment.
 func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {

@@ -30,14 +30,10 @@ func DefaultTransport() Transport {
 
 func init() { envs.Register(DefaultTransport()) }
 
-// Kind is the task's name.
-func (Transport) Kind() string { return "vmas/transport" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (Transport) Kind() string                           { return "vmas/transport" }
 func (t Transport) WithShared(s envs.Common) envs.Config { t.Common = s; return t }
-
-// WithDiscrete returns a copy with another action set.
-func (t Transport) WithDiscrete(d Discrete) envs.Config { t.Discrete = d; return t }
+func (t Transport) WithDiscrete(d Discrete) envs.Config  { t.Discrete = d; return t }
 
 // Build makes the environment.
 func (t Transport) Build(seed uint64, workers int) (envs.Env, error) {

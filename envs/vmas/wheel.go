@@ -30,14 +30,10 @@ func DefaultWheel() Wheel {
 
 func init() { envs.Register(DefaultWheel()) }
 
-// Kind is the task's name.
-func (Wheel) Kind() string { return "vmas/wheel" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (Wheel) Kind() string                           { return "vmas/wheel" }
 func (w Wheel) WithShared(s envs.Common) envs.Config { w.Common = s; return w }
-
-// WithDiscrete returns a copy with another action set.
-func (w Wheel) WithDiscrete(d Discrete) envs.Config { w.Discrete = d; return w }
+func (w Wheel) WithDiscrete(d Discrete) envs.Config  { w.Discrete = d; return w }
 
 // Build makes the environment.
 func (w Wheel) Build(seed uint64, workers int) (envs.Env, error) {
