@@ -150,3 +150,18 @@ func (b *ballTrajectory) updateErrors(w *World, c int) (decrease float32) {
 
 // Outcome: the task has neither success nor end.
 func (b *ballTrajectory) Outcome(*World, int) (success, over bool) { return false, false }
+
+// Script pulls the ball along a diagonal, where the force limits are largest. Without rods, the left agent pushes the
+// ball along their starting line and the right one moves out of its way.
+func (b *ballTrajectory) Script(w *World, c, agent int) Vec {
+	if b.Joints {
+		return Vec{1, 1}
+	}
+	const aside = 0.2
+	ball, self := w.Pos(c, 0), w.Pos(c, w.Agent(agent))
+	vel := w.Vel(c, w.Agent(agent))
+	if other := w.Pos(c, w.Agent(1-agent)); self.X > other.X || self.X == other.X && agent == 1 {
+		return ball.Add(Vec{0, aside}).Sub(self).Mul(10).Sub(vel)
+	}
+	return Vec{1, 10*(ball.Y-self.Y) - 3*vel.Y}
+}

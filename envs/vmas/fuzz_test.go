@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,5 +143,17 @@ func TestActionsOfWrongShapeAreNamed(t *testing.T) {
 			}()
 			built.Step(act, envs.NewStep(built.Spec()))
 		}()
+	}
+}
+
+func checkFinite(t *testing.T, out *envs.Step) {
+	t.Helper()
+	for what, numbers := range map[string][]float32{
+		"an observation": out.Obs, "a dense reward": out.Dense, "a sparse reward": out.Sparse, "a score": out.Score,
+		"a relative position": out.RelPos,
+	} {
+		if slices.ContainsFunc(numbers, func(x float32) bool { return !isFinite(x) }) {
+			t.Errorf("%s is not finite: %v", what, numbers)
+		}
 	}
 }

@@ -341,3 +341,27 @@ func (g *giveWay) Paint(_ *World, _ int, scene *envs.Scene) {
 		scene.MinY = -0.85
 	}
 }
+
+// Script parks agent 0 in the upper niche until agent 1, which waits outside, has passed below. Its actions are
+// velocities for the controller.
+func (g *giveWay) Script(w *World, c, agent int) Vec {
+	const (
+		gain    = 4    // the slowest command corresponds to 0.02 m
+		niche   = 0.45 // height at which the other agent fits below
+		waiting = 0.4  // distance from the middle that leaves room to enter the niche
+	)
+	yielding, passing := w.Pos(c, w.Agent(0)), w.Pos(c, w.Agent(1))
+	passed := passing.X < yielding.X-2*giveWayRadius
+	self, target := w.Pos(c, w.Agent(agent)), w.Pos(c, giveWayGoal+agent)
+	switch {
+	case agent == 1 && !passed && yielding.Y < niche-0.1:
+		target.X = waiting
+	case agent == 0 && !passed && abs(self.X) < 0.15:
+		target = Vec{0, niche}
+	case agent == 0 && !passed:
+		target.X = 0
+	case agent == 0 && self.Y > 0.1:
+		target = Vec{0, 0}
+	}
+	return target.Sub(self).Mul(gain)
+}

@@ -13,6 +13,8 @@
 package vmas
 
 import (
+	_ "embed"
+
 	"cermic/envs"
 	"cermic/envs/rng"
 )
@@ -69,3 +71,11 @@ type Painter interface {
 	// Paint changes the scene of environment c. It contains the landmarks, in order; agents are added afterwards.
 	Paint(w *World, c int, scene *envs.Scene)
 }
+
+// measured holds the errors found by TestTasksFollowRecordings: go test ./envs/vmas -run TestTasksFollowRecordings
+// -regen
+//
+//go:embed agreement.json
+var measured []byte
+
+func init() { envs.RegisterAgreements(measured) }
