@@ -147,10 +147,7 @@ func (e *env) words(c int) []int32 { return e.state[c*e.shape.words : (c+1)*e.sh
 
 // Reset starts new episodes. The start of the k-th episode of environment c depends on the seed, c and k alone.
 func (e *env) Reset(mask []uint8, out *envs.Step) {
-	e.check(out)
-	if mask != nil && len(mask) != e.spec.NumEnvs {
-		panic(fmt.Sprintf("explore: Reset of a mask of %d environments, want %d", len(mask), e.spec.NumEnvs))
-	}
+	e.spec.CheckReset(mask, out)
 	n := e.spec.Agents
 	for c := range e.frame {
 		if mask != nil && mask[c] == 0 {
@@ -174,17 +171,9 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 	}
 }
 
-// Step advances every environment. It panics if act has the wrong number of actions or one outside [0, K).
+// Step advances every environment.
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
-	e.check(out)
-	if rows := e.spec.NumEnvs * e.spec.Agents; len(act.Discrete) != rows {
-		panic(fmt.Sprintf("explore: Step with %d choices, want %d", len(act.Discrete), rows))
-	}
-	for row, k := range act.Discrete {
-		if k < 0 || int(k) >= e.spec.Act.Choices {
-			panic(fmt.Sprintf("explore: choice %d of row %d, want 0 to %d", k, row, e.spec.Act.Choices-1))
-		}
-	}
+	e.spec.CheckActions(act, out)
 	e.choices, e.out = act.Discrete, out
 	e.job.Run()
 	e.choices, e.out = nil, nil
@@ -268,14 +257,6 @@ func (e *env) writeObs(c int, out *envs.Step) {
 			e.game.ally(s, i, n, obs[at:])
 		}
 		out.Alive[row] = 1
-	}
-}
-
-// check panics on buffers of the wrong shape, because later code indexes without checks.
-func (e *env) check(out *envs.Step) {
-	rows := e.spec.NumEnvs * e.spec.Agents
-	if len(out.Obs) != rows*e.spec.Obs[0] || len(out.State) != rows*e.shape.own || len(out.Dense) != rows {
-		panic(fmt.Sprintf("explore: the Step has the wrong shapes for %s; make it with envs.NewStep", e.spec.Name))
 	}
 }
 

@@ -128,10 +128,7 @@ func (e *env) Spec() *envs.Spec { return &e.spec }
 // Reset starts new episodes. The state of an environment after its k-th reset depends only on the seed, the
 // environment's index and k, except for memory in WorldSpec.Kept.
 func (e *env) Reset(mask []uint8, out *envs.Step) {
-	e.check(out)
-	if mask != nil && len(mask) != e.spec.NumEnvs {
-		panic(fmt.Sprintf("vmas: Reset of a mask of %d environments, want %d", len(mask), e.spec.NumEnvs))
-	}
+	e.spec.CheckReset(mask, out)
 	n := e.spec.Agents
 	for c := range e.spec.NumEnvs {
 		if mask != nil && mask[c] == 0 {
@@ -153,19 +150,7 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 
 // Step advances every environment.
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
-	e.check(out)
-	rows := e.spec.NumEnvs * e.spec.Agents
-	if e.choices != nil && len(act.Discrete) != rows {
-		panic(fmt.Sprintf("vmas: Step with %d choices, want %d", len(act.Discrete), rows))
-	}
-	if e.choices == nil && len(act.Continuous) != 2*rows {
-		panic(fmt.Sprintf("vmas: Step with %d force components, want %d", len(act.Continuous), 2*rows))
-	}
-	for row, k := range act.Discrete {
-		if uint32(k) >= uint32(len(e.choices)) { // checked here, because a panic on a worker could not be recovered
-			panic(fmt.Sprintf("vmas: choice %d in row %d, want 0 to %d", k, row, len(e.choices)-1))
-		}
-	}
+	e.spec.CheckActions(act, out)
 	e.actions, e.out = act, out
 	e.job.Run()
 	e.actions, e.out = nil, nil
@@ -246,14 +231,6 @@ func (e *env) score(c int, dense []float32) float32 {
 		sum += r * e.weight[i]
 	}
 	return sum
-}
-
-// check panics on buffers of the wrong shape, because later code indexes without checks.
-func (e *env) check(out *envs.Step) {
-	rows := e.spec.NumEnvs * e.spec.Agents
-	if len(out.Obs) != rows*e.spec.Obs[0] || len(out.State) != rows*e.spec.Obs[0] || len(out.Dense) != rows {
-		panic(fmt.Sprintf("vmas: the Step has the wrong shapes for %s; make it with envs.NewStep", e.spec.Name))
-	}
 }
 
 // giveSparse fills sparse [N] with the sparse reward of environment c and updates the number of partial rewards

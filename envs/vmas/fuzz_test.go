@@ -125,27 +125,6 @@ func checkScript(t *testing.T, env envs.Env, act *envs.Actions) {
 	}
 }
 
-func TestActionsOfWrongShapeAreNamed(t *testing.T) {
-	for name, bad := range map[string]func(*envs.Actions){
-		"7 choices, want 8":              func(a *envs.Actions) { a.Discrete = a.Discrete[1:] },
-		"choice 9 in row 3, want 0 to 8": func(a *envs.Actions) { a.Discrete[3] = 9 },
-		"choice -1 in row 7, want 0":     func(a *envs.Actions) { a.Discrete[7] = -1 },
-	} {
-		cfg := DefaultBalance().WithDiscrete(Product9).WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense})
-		built := must.Value(cfg.Build(1, 2))
-		act := envs.NewActions(built.Spec())
-		bad(act)
-		func() {
-			defer func() {
-				if said, _ := recover().(string); !strings.Contains(said, name) {
-					t.Errorf("Step says %q, want %q", said, name)
-				}
-			}()
-			built.Step(act, envs.NewStep(built.Spec()))
-		}()
-	}
-}
-
 func checkFinite(t *testing.T, out *envs.Step) {
 	t.Helper()
 	for what, numbers := range map[string][]float32{

@@ -211,8 +211,7 @@ func (e *Env) Step(out *envs.Step, pixels []uint8, choices []int32, forces []flo
 	return e.painter.paint(e.env.Spec(), pixels, out.Cells, nil)
 }
 
-// take copies and checks the actions: the environment never reads memory that another thread of the caller may write
-// to.
+// take copies the actions, because another thread of the caller may write to them, and rejects NaN and infinities.
 func (e *Env) take(choices []int32, forces []float32) error {
 	if len(choices) != len(e.act.Discrete) || len(forces) != len(e.act.Continuous) {
 		return misuse("%d choices and %d components of continuous actions, want %d and %d", len(choices), len(forces),
@@ -221,12 +220,6 @@ func (e *Env) take(choices []int32, forces []float32) error {
 	copy(e.act.Discrete, choices)
 	copy(e.act.Continuous, forces)
 	s := e.env.Spec()
-	for row, k := range e.act.Discrete {
-		if k < 0 || int(k) >= s.Act.Choices {
-			return misuse("the action of agent %d in environment %d is %d, want 0 to %d", row%s.Agents, row/s.Agents,
-				k, s.Act.Choices-1)
-		}
-	}
 	for at, x := range e.act.Continuous {
 		if y := float64(x); math.IsNaN(y) || math.IsInf(y, 0) {
 			row := at / s.Act.Dim
