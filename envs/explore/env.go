@@ -37,14 +37,12 @@ type game interface {
 	// ally writes the observation of agent i about peer j; j = N is the random peer. It returns whether i perceives j,
 	// and j's position relative to i in units of half the world's size.
 	ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float32)
-	// watches reports whether agent i stands at the screen. In tasks without positions, watching is an action instead.
-	watches(s []int32, i int) bool
 	// wander moves the random peer.
 	wander(s []int32, r *rng.Rand)
 	// limit is the range of number k of a state: count values from low on.
 	limit(k int) (low, count int32)
-	// script writes the actions of an optimal policy; t is the number of steps played.
-	script(s []int32, t int, act []int32)
+	// script writes the actions of an optimal policy.
+	script(s, act []int32)
 	// cell is the coverage cell of agent i, or -1.
 	cell(s []int32, i int) int32
 	// scene draws s, and the distraction.
@@ -53,10 +51,11 @@ type game interface {
 
 // shape holds the constants of a game.
 type shape struct {
-	agents, words int  // N, length of a state
-	own, ally     int  // lengths of spans
-	choices       int  // K without the screen
-	watch         bool // watching is an action, because the task has no positions
+	agents, words int   // N, length of a state
+	own, ally     int   // lengths of spans
+	choices       int   // K without the screen
+	watch         bool  // watching is an action, because the task has no positions
+	screen        int32 // without watch: the cell of the screen
 	horizon       int
 	metric        string
 	solved        float32
@@ -235,7 +234,7 @@ func (e *env) writeObs(c int, out *envs.Step) {
 		obs[own+i] = 1
 		at := own + n
 		if e.tv == Screen {
-			if e.chosen[row] == watching || !e.shape.watch && e.game.watches(s, i) {
+			if e.chosen[row] == watching || !e.shape.watch && e.game.cell(s, i) == e.shape.screen {
 				e.picture(c, i, obs[at:at+screenLen])
 			}
 			at += screenLen
@@ -266,7 +265,7 @@ var _ envs.Scripter = (*env)(nil)
 func (e *env) Script(act *envs.Actions) bool {
 	n := e.spec.Agents
 	for c := range e.frame {
-		e.game.script(e.words(c), int(e.frame[c]), act.Discrete[c*n:(c+1)*n])
+		e.game.script(e.words(c), act.Discrete[c*n:(c+1)*n])
 	}
 	return true
 }
@@ -289,4 +288,68 @@ func (e *env) Cover(dst []int32) {
 			dst[c*n+i] = e.game.cell(e.words(c), i)
 		}
 	}
+}
+
+// Save appends the complete state that later steps and resets depend on.
+func (e *env) Save(dst []byte) []byte { return envs.SaveParts(dst, e.fingerprint(), e.saved()...) }
+
+// Load restores a state written by Save.
+func (e *env) Load(state []byte) error {
+	if err := envs.LoadParts(e.spec.Name, state, e.fingerprint(), e.saved()...); err != nil {
+		return err
+	}
+	for c := range e.frame {
+		for k, x := range e.words(c) {
+			if low, count := e.game.limit(k); x < low || x >= low+count {
+				return fmt.Errorf("%s: saved state is damaged: number %d of environment %d is %d", e.spec.Name, k, c, x)
+			}
+		}
+	}
+	return nil
+}
+
+// saved lists the state variables.
+func (e *env) saved() []any {
+	parts := []any{&e.seed}
+	for c := range e.frame {
+		parts = append(parts, &e.episode[c], &e.frame[c], e.words(c))
+	}
+	return parts
+}
+
+// fingerprint identifies the configuration, so that a state loads only into an equally configured environment.
+func (e *env) fingerprint() uint64 { return envs.Fingerprint(fmt.Sprint(e.spec.Name, e.print)) }
+
+// TV is a distraction, a source of unpredictable but worthless observations: the noisy-TV problem (Burda et al.
+// 2019).
+type TV string
+
+// The distractions.
+const (
+	Off    TV = "off"
+	Screen TV = "screen" // an agent that watches it, or stands on its cell, observes random numbers
+	Peer   TV = "peer"   // one more peer in all observations acts at random, without effect on the task
+)
+
+// screenLen is the number of random numbers on the screen, each uniform in [-1, 1).
+const screenLen = 8
+
+// picture writes agent i's view of the screen in environment c at this step.
+func (e *env) picture(c, i int, dst []float32) {
+	var r rng.Rand
+	r.Seed(e.seed, "screen", uint64(c), uint64(e.episode[c]), uint64(e.frame[c]), uint64(i))
+	for k := range dst {
+		dst[k] = r.Uniform(-1, 1)
+	}
+}
+
+// validate returns an error for the first impossible setting common to all tasks of the package.
+func validate(cfg envs.Config) error {
+	if err := envs.Check(cfg); err != nil {
+		return err
+	}
+	if cfg.Shared().Noise != (envs.Noise{}) {
+		return fmt.Errorf("%s has no noise region; set tv=screen or tv=peer for random observations", cfg.Kind())
+	}
+	return nil
 }

@@ -47,7 +47,6 @@ func (r Rooms) Build(seed uint64, workers int) (envs.Env, error) {
 		// Two corners of the room, one above and one below.
 		g.pad[g.at(x+n-1, 0)], g.pad[g.at(x, n-1)] = int8(k), int8(k)
 	}
-	g.startIn(0, 0, 2, 2)
 	g.goalIn(int8(r.Rooms - 1))
 	g.screen = g.at(n-1, n-1)
 	if err := g.finish(fmt.Sprintf("%s with rooms=%d and size=%d", r.Kind(), r.Rooms, n)); err != nil {
