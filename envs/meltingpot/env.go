@@ -15,6 +15,7 @@
 package meltingpot
 
 import (
+	_ "embed"
 	"math"
 
 	"cermic/envs"
@@ -207,3 +208,11 @@ func (b *board) collective() float64 {
 	}
 	return sum
 }
+
+// measured holds the errors found by TestStepsFollowRecordings: go test ./envs/meltingpot -run
+// TestStepsFollowRecordings -regen
+//
+//go:embed agreement.json
+var measured []byte
+
+func init() { envs.RegisterAgreements(measured) }

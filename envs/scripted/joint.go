@@ -51,7 +51,10 @@ func jointly(env envs.Env, policy Policy) func(*envs.Step, *envs.Actions) bool {
 	}
 	for _, roles := range r.RoleSets() {
 		if jointName(roles) == policy {
-			return func(_ *envs.Step, act *envs.Actions) bool { return r.ScriptRoles(roles, act) == nil }
+			return func(_ *envs.Step, act *envs.Actions) bool {
+				r.ScriptRoles(roles, act)
+				return true
+			}
 		}
 	}
 	return nil
