@@ -99,11 +99,7 @@ func (b *balance) World() WorldSpec {
 		{Name: "line", Shape: Line(balanceLineLength), Mass: balanceLineMass, Movable: true, Rotatable: true, Collides: true},
 		{Name: "floor", Shape: Box(10, 1), Mass: 1, Collides: true},
 	}
-	for i := range b.Agents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), balanceAgentRadius)
-		a.Gain = balanceForce
-		s.Agents = append(s.Agents, a)
-	}
+	s.addAgents(b.Agents, balanceAgentRadius, func(_ int, a *Agent) { a.Gain = balanceForce })
 	s.Obs = 16
 	s.Entities = []envs.Entity{
 		// the velocities and angles of the objects have no entity of their own

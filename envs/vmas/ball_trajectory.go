@@ -71,11 +71,7 @@ func (b *ballTrajectory) World() WorldSpec {
 	s.Landmarks = []Body{{
 		Name: "ball", Shape: Sphere(ballRadius), Mass: 1, Movable: true, Collides: true, LinearFriction: &ballFriction,
 	}}
-	for i := range ballAgents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), ballAgentRadius)
-		a.Drag = &agentDrag
-		s.Agents = append(s.Agents, a)
-	}
+	s.addAgents(ballAgents, ballAgentRadius, func(_ int, a *Agent) { a.Drag = &agentDrag })
 	if b.Joints {
 		s.Substeps, s.JointForce, s.CollisionForce = 15, 900, 1500
 		for i := range ballAgents {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"runtime"
+	"strings"
 	"sync/atomic"
 
 	"cermic/envs"
@@ -181,7 +183,7 @@ func (e *env) advance(from, to int) {
 
 // writeObs writes the observations of environment c and its labels.
 func (e *env) writeObs(c int, out *envs.Step) {
-	defer e.explain(c)
+	defer e.explain()
 	n, o := e.spec.Agents, e.spec.Obs[0]
 	rows := out.Obs[c*n*o : (c+1)*n*o]
 	clear(rows)
@@ -200,6 +202,29 @@ func (e *env) writeObs(c int, out *envs.Step) {
 	}
 	copy(out.State[c*n*o:(c+1)*n*o], rows)
 	e.label(c, out)
+}
+
+// explain, deferred around Observe, turns its panic beyond the end of an observation into an error.
+func (e *env) explain() {
+	r := recover()
+	if r == nil {
+		return
+	}
+	declared := e.spec.Obs[0]
+	out, ok := r.(runtime.Error)
+	if !ok || !strings.Contains(out.Error(), "out of range") || !strings.HasSuffix(out.Error(), fmt.Sprint(" ", declared)) {
+		panic(r)
+	}
+	err := fmt.Errorf("%s: Observe writes more than %d numbers (%w): set w.Obs in World", e.spec.Name, declared, out)
+	e.mistake.CompareAndSwap(nil, &err)
+}
+
+// Err returns the error found in the task's Observe, if any.
+func (e *env) Err() error {
+	if err := e.mistake.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // obsLen is the length of policy agent i's observation; its row has the length of the longest one.

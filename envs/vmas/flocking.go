@@ -5,6 +5,7 @@ package vmas
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"cermic/envs"
 	"cermic/envs/rng"
@@ -103,11 +104,9 @@ func (f *flocking) World() WorldSpec {
 	target := DefaultAgent("target", flockingAgentRadius)
 	target.Scripted = true
 	s.Agents = []Agent{target}
-	for i := range f.Agents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), flockingAgentRadius)
+	s.addAgents(f.Agents, flockingAgentRadius, func(_ int, a *Agent) {
 		a.Lidar = Lidar{Angles: Rays(f.LidarRays, 0, 2*math.Pi), Range: flockingRange, Sees: numbers(0, f.Obstacles)}
-		s.Agents = append(s.Agents, a)
-	}
+	})
 	s.Obs = 6 + f.LidarRays
 	s.Entities = []envs.Entity{
 		{Name: "agent", Kind: envs.Own, From: 0, To: s.Obs}, // the rays have no entity of their own
@@ -236,10 +235,7 @@ func (f *flocking) Script(w *World, c, agent int) Vec {
 	target, self := w.Agent(flockingTarget), w.Pos(c, w.Agent(agent))
 	ring := max(0.125, 0.065/float32(math.Sin(math.Pi/float64(max(2, f.Agents)))))
 	place := headingOf(2 * math.Pi * float32(agent) / float32(f.Agents)).Mul(ring).Add(w.Pos(c, target))
-	avoid := numbers(0, w.Agent(agent))
-	for other := agent + 1; other < w.agents; other++ {
-		avoid = append(avoid, w.Agent(other))
-	}
+	avoid := slices.Delete(numbers(0, w.count), w.Agent(agent), w.Agent(agent)+1)
 	if steps := place.Sub(self).Norm() / flockingStride; steps > 10 {
 		for range 4 { // converged after four iterations
 			steps = place.Add(f.lead(w, c, steps)).Sub(self).Norm() / flockingStride

@@ -136,8 +136,7 @@ func (g *giveWay) World() WorldSpec {
 		s.Landmarks = append(s.Landmarks, Body{Name: line.name, Shape: Line(line.length), Mass: 1, Collides: true})
 	}
 	friction := float32(g.LinearFriction)
-	for i := range 2 {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), giveWayRadius)
+	s.addAgents(2, giveWayRadius, func(_ int, a *Agent) {
 		if g.BoxAgents {
 			a.Shape = giveWayBox
 		}
@@ -146,8 +145,7 @@ func (g *giveWay) World() WorldSpec {
 			a.Range = g.strongest
 		}
 		a.LinearFriction, a.MaxVelocity = &friction, g.SpeedLimit
-		s.Agents = append(s.Agents, a)
-	}
+	})
 	s.Obs, s.ObsNoise = 4, g.ObsNoise
 	s.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: 4}}
 	if g.ObserveRelPos {

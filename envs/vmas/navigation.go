@@ -5,6 +5,7 @@ package vmas
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"cermic/envs"
 	"cermic/envs/rng"
@@ -119,17 +120,13 @@ func (n *navigation) World() WorldSpec {
 		goal := Body{Name: fmt.Sprintf("goal %d", i), Shape: Sphere(navigationGoalRadius), Mass: 1}
 		s.Landmarks = append(s.Landmarks, goal)
 	}
-	for i := range n.Agents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), n.AgentRadius)
+	s.addAgents(n.Agents, n.AgentRadius, func(i int, a *Agent) {
 		a.Collides = n.Collisions
 		if n.Collisions {
-			others := numbers(n.Agents, n.Agents)
-			a.Lidar = Lidar{
-				Angles: Rays(n.LidarRays, 0, 2*math.Pi), Range: n.LidarRange, Sees: append(others[:i:i], others[i+1:]...),
-			}
+			others := slices.Delete(numbers(n.Agents, n.Agents), i, i+1)
+			a.Lidar = Lidar{Angles: Rays(n.LidarRays, 0, 2*math.Pi), Range: n.LidarRange, Sees: others}
 		}
-		s.Agents = append(s.Agents, a)
-	}
+	})
 	goals := 1
 	if n.ObserveAllGoals {
 		goals = n.Agents

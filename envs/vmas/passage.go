@@ -84,11 +84,7 @@ func (p *passage) World() WorldSpec {
 		box.Collides = i >= p.Passages
 		s.Landmarks = append(s.Landmarks, box)
 	}
-	for i := range passageAgents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), passageRadius)
-		a.Gain = 0.7
-		s.Agents = append(s.Agents, a)
-	}
+	s.addAgents(passageAgents, passageRadius, func(_ int, a *Agent) { a.Gain = 0.7 })
 	s.Obs = 6 + 2*p.Passages
 	s.Entities = []envs.Entity{
 		{Name: "agent", Kind: envs.Own, From: 0, To: 4},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"cermic/envs"
 	"cermic/envs/rng"
@@ -138,15 +139,11 @@ var samplingAround = [8]Vec{{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {-1, -1}, {1, -1},
 func (s *sampling) World() WorldSpec {
 	w := DefaultWorld()
 	w.XLimit, w.YLimit, w.HalfSize = s.limit.X, s.limit.Y, max(s.size.X, s.size.Y)
-	for i := range s.Agents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), float32(s.AgentRadius))
-		others := numbers(0, s.Agents)
+	w.addAgents(s.Agents, float32(s.AgentRadius), func(i int, a *Agent) {
 		const first = 0.05 // first angle, in radians
-		a.Lidar = Lidar{
-			Angles: Rays(samplingRays, first, first+2*math.Pi), Range: s.LidarRange, Sees: append(others[:i:i], others[i+1:]...),
-		}
-		w.Agents = append(w.Agents, a)
-	}
+		others := slices.Delete(numbers(0, s.Agents), i, i+1)
+		a.Lidar = Lidar{Angles: Rays(samplingRays, first, first+2*math.Pi), Range: s.LidarRange, Sees: others}
+	})
 	w.Obs = 4 + samplingRays + len(samplingAround)
 	// rays and cells have no entity of their own
 	w.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: w.Obs}}

@@ -20,15 +20,13 @@ func (e *env) Load(state []byte) error {
 	if err := envs.LoadParts(e.spec.Name, state, e.fingerprint(), append([]any{&e.seed}, e.state()...)...); err != nil {
 		return err
 	}
-	for c := range e.spec.NumEnvs {
-		if checker, ok := e.task.(Checker); ok && !checker.ValidMemory(e.world, c) || e.steps[c] < 0 {
-			return fmt.Errorf("%s: saved state of environment %d is damaged", e.spec.Name, c)
-		}
-	}
+	damaged := slices.Min(e.steps) < 0
 	for _, part := range e.state() {
-		if numbers, ok := part.([]float32); ok && slices.ContainsFunc(numbers, func(x float32) bool { return !isFinite(x) }) {
-			return fmt.Errorf("%s: saved state is damaged: a number in it is not finite", e.spec.Name)
-		}
+		numbers, ok := part.([]float32)
+		damaged = damaged || ok && slices.ContainsFunc(numbers, func(x float32) bool { return !isFinite(x) })
+	}
+	if damaged {
+		return fmt.Errorf("%s: saved state is damaged: a number in it is not finite, or a number of steps negative", e.spec.Name)
 	}
 	for c := range e.spec.NumEnvs {
 		e.world.orient(c)

@@ -104,12 +104,9 @@ func (a *simpleAdversary) Reset(w *World, c int, r *rng.Rand) {
 	w.Memory(c)[0] = float32(r.IntN(w.landmarks))
 }
 
-func (a *simpleAdversary) goal(w *World, c int) Vec { return w.Pos(c, int(w.Memory(c)[0])) }
-
-// ValidMemory reports whether the goal is the index of a landmark.
-func (a *simpleAdversary) ValidMemory(w *World, c int) bool {
-	goal := w.Memory(c)[0]
-	return goal >= 0 && goal < float32(w.landmarks) && goal == float32(int(goal))
+// goal is the position of the goal; the limits matter for a damaged saved state only.
+func (a *simpleAdversary) goal(w *World, c int) Vec {
+	return w.Pos(c, min(max(int(w.Memory(c)[0]), 0), w.landmarks-1))
 }
 
 func (a *simpleAdversary) Observe(w *World, c, agent int, dst []float32) {

@@ -54,12 +54,6 @@ type Progresser interface {
 	Progress(w *World, c int) float32
 }
 
-// Checker is a Task that validates loaded memory, such as an index.
-type Checker interface {
-	// ValidMemory reports whether the memory of environment c is one that an episode can have.
-	ValidMemory(w *World, c int) bool
-}
-
 // Scripter is a Task with a scripted policy.
 type Scripter interface {
 	// Script returns the action of an agent in the current state of environment c, to be clamped to ±Range.

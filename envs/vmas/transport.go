@@ -90,11 +90,7 @@ func (t *transport) World() WorldSpec {
 		s.Landmarks = append(s.Landmarks, load)
 		s.Entities = append(s.Entities, envs.Entity{Name: name, Kind: envs.Object, From: 4 + 7*i, To: 11 + 7*i})
 	}
-	for i := range t.Agents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), transportAgentRadius)
-		a.Gain = 0.6
-		s.Agents = append(s.Agents, a)
-	}
+	s.addAgents(t.Agents, transportAgentRadius, func(_ int, a *Agent) { a.Gain = 0.6 })
 	s.Obs = 4 + 7*t.Packages
 	s.Memory = []Slot{{"global_shaping", t.Packages}, {"on_goal", t.Packages}, {"start", 1}}
 	// Four agents push the package by 0.002 per step over an average distance of 0.9.

@@ -79,11 +79,7 @@ func (t *wheel) World() WorldSpec {
 		{Name: "line", Shape: Line(t.LineLength), Mass: t.LineMass, Rotatable: true, Collides: true},
 		{Name: "center", Shape: Sphere(wheelCentreRadius), Mass: 1},
 	}
-	for i := range t.Agents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), wheelAgentRadius)
-		a.Gain = 0.6
-		s.Agents = append(s.Agents, a)
-	}
+	s.addAgents(t.Agents, wheelAgentRadius, func(_ int, a *Agent) { a.Gain = 0.6 })
 	s.Obs = 13
 	s.Entities = []envs.Entity{
 		{Name: "agent", Kind: envs.Own, From: 0, To: 4}, {Name: "line", Kind: envs.Object, From: 4, To: 13},

@@ -163,9 +163,6 @@ func (w *World) placed(c, b int) placed {
 // Agent returns the body number of an agent.
 func (w *World) Agent(agent int) int { return w.landmarks + agent }
 
-// Agents returns the number of agents, including scripted ones.
-func (w *World) Agents() int { return w.agents }
-
 // Pos returns the centre of body b in environment c.
 func (w *World) Pos(c, b int) Vec { return w.pos[w.at(c, b)] }
 
