@@ -36,7 +36,7 @@ func FuzzLoad(f *testing.F) {
 			state[head+(int(at)+i)%(len(state)-head)] ^= b
 		}
 		if err := env.Load(state); err != nil {
-			sentence(t, err)
+			must.Refuse(t, err, "")
 		} else {
 			p.loaded(t)
 		}
@@ -48,8 +48,7 @@ func FuzzLoad(f *testing.F) {
 // playSome resets an environment and steps it for a while.
 func playSome(t *testing.T, env envs.Env) *player {
 	t.Helper()
-	p := &player{env: env, spec: env.Spec()}
-	p.out, p.act = envs.NewStep(p.spec), envs.NewActions(p.spec)
+	p := newPlayer(env)
 	p.reset()
 	p.onward(t)
 	return p
@@ -76,13 +75,5 @@ func (p *player) onward(t *testing.T) {
 				t.Fatalf("environment %d ends with %d, %d", c, p.out.Terminated[c], p.out.Truncated[c])
 			}
 		}
-	}
-}
-
-// sentence checks that an error is one line without control characters.
-func sentence(t *testing.T, err error) {
-	t.Helper()
-	if text := err.Error(); text == "" || strings.Contains(text, "\n") {
-		t.Errorf("not one sentence: %q", text)
 	}
 }
