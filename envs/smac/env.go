@@ -11,6 +11,7 @@
 package smac
 
 import (
+	_ "embed"
 	"fmt"
 
 	"cermic/envs"
@@ -232,4 +233,26 @@ func (b *battle) label(seen []uint8, rel []float32) {
 			rel[2*at], rel[2*at+1] = (x.X-u.X)/(mapSide/2), (x.Y-u.Y)/(mapSide/2)
 		}
 	}
+}
+
+// measured holds the errors found by TestInterfaceIsThatOfTheOriginal: go test ./envs/smac -run
+// TestInterfaceIsThatOfTheOriginal -regen
+//
+//go:embed agreement.json
+var measured []byte
+
+func init() { envs.RegisterAgreements(measured) }
+
+// Field is the engine of a battle: the simulator or a running game. It does not handle observations or rewards.
+//
+// Both methods append the units observed afterwards to seen[:0] and return it. After an error, only Deploy may be
+// called.
+type Field interface {
+	// Deploy removes all units, creates the units of l and advances by one loop. It returns all of them, including a
+	// unit killed by a baneling in that loop.
+	Deploy(l *Lineup, seen []Sighting) ([]Sighting, error)
+	// Play gives one command per agent, advances by the loops of one step and returns the living units.
+	Play(orders []Command, seen []Sighting) ([]Sighting, error)
+	// Ground is the terrain, valid after Deploy.
+	Ground() *Terrain
 }
