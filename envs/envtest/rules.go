@@ -305,9 +305,15 @@ func foreignStatesAreRefused(t *testing.T, cfg envs.Config) {
 	if len(state) == 0 {
 		t.Fatal("Save writes nothing")
 	}
+	changed := func(at int) []byte {
+		other := slices.Clone(state)
+		other[at] ^= 0x40
+		return other
+	}
 	for name, bad := range map[string][]byte{
 		"nothing": nil, "a cut state": state[:len(state)-1], "another number of environments": wider.env.Save(nil),
-		"an overlong state": append(slices.Clone(state), 0),
+		"an overlong state": append(slices.Clone(state), 0), "a changed head": changed(0), "a changed seed": changed(8),
+		"a changed end": changed(len(state) - 1),
 	} {
 		if err := a.env.Load(bad); err == nil {
 			t.Errorf("Load accepts %s", name)

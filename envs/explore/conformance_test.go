@@ -78,8 +78,6 @@ func scriptReachesTheOptimum(t *testing.T, env envs.Env) {
 // BenchmarkStep reports frames per second of every task.
 func BenchmarkStep(b *testing.B) { envtest.Bench(b, nil) }
 
-func FuzzLoad(f *testing.F) { envtest.FuzzLoad(f) }
-
 // TestImpossibleSettingsAreRefusedInOneSentence checks that the error names the task and the setting.
 func TestImpossibleSettingsAreRefusedInOneSentence(t *testing.T) {
 	for _, c := range []struct{ task, set, names string }{

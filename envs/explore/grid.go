@@ -130,13 +130,6 @@ func (g *grid) shape() shape {
 	}
 }
 
-func (g *grid) limit(k int) (low, count int32) {
-	if k == gridStage {
-		return 0, int32(g.stages())
-	}
-	return 0, int32(g.w * g.h)
-}
-
 func (g *grid) reset(s []int32, r *rng.Rand) {
 	for i := range gridAgents {
 		s[i] = g.start[r.IntN(len(g.start))]

@@ -82,13 +82,6 @@ func (l *lock) positions() int {
 	return l.Length + 1
 }
 
-func (l *lock) limit(k int) (low, count int32) {
-	if k == 0 {
-		return 0, int32(l.positions())
-	}
-	return -1, int32(l.Levers) + 1
-}
-
 func (l *lock) reset(s []int32, _ *rng.Rand) {
 	s[0] = 0
 	for k := range s[1:] {

@@ -97,13 +97,6 @@ func (m *matrix) shape() shape {
 	return h
 }
 
-func (m *matrix) limit(k int) (low, count int32) {
-	if k == 0 {
-		return 0, int32(m.phases())
-	}
-	return -1, int32(m.choices()) + 1
-}
-
 func (m *matrix) reset(s []int32, _ *rng.Rand) {
 	s[0] = 0
 	for k := range s[1:] {

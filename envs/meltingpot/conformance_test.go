@@ -50,8 +50,6 @@ func build(t testing.TB, cfg envs.Config, numEnvs, workers int) (*env, *envs.Ste
 	return e, out, act
 }
 
-func FuzzLoad(f *testing.F) { envtest.FuzzLoad(f) }
-
 // lively plays scripts with every third action random, so that all rules apply: shots, collisions, returns.
 func lively(e *env, act *envs.Actions, at int) {
 	e.Script(act)

@@ -41,8 +41,6 @@ func TestEverySettingKeepsTheContract(t *testing.T) {
 // BenchmarkStep times eight game loops, rewards, observations, states, masks and labels.
 func BenchmarkStep(b *testing.B) { envtest.Bench(b, nil) }
 
-func FuzzLoad(f *testing.F) { envtest.FuzzLoad(f) }
-
 func TestImpossibleSettingsAreNamed(t *testing.T) {
 	for key, change := range map[string]func(*Settings){
 		"otherwise":          func(s *Settings) { s.Otherwise = "no_colision" },

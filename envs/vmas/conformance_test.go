@@ -32,5 +32,3 @@ func TestDiscreteTasksKeepTheContract(t *testing.T) {
 
 // BenchmarkStep times physics, rewards, observations and labels.
 func BenchmarkStep(b *testing.B) { envtest.Bench(b, nil) }
-
-func FuzzLoad(f *testing.F) { envtest.FuzzLoad(f) }

@@ -5,7 +5,6 @@ package vmas
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"cermic/envs"
@@ -20,14 +19,6 @@ func (e *env) Save(dst []byte) []byte {
 func (e *env) Load(state []byte) error {
 	if err := envs.LoadParts(e.spec.Name, state, e.fingerprint(), append([]any{&e.seed}, e.state()...)...); err != nil {
 		return err
-	}
-	damaged := slices.Min(e.steps) < 0
-	for _, part := range e.state() {
-		numbers, ok := part.([]float32)
-		damaged = damaged || ok && slices.ContainsFunc(numbers, func(x float32) bool { return !isFinite(x) })
-	}
-	if damaged {
-		return fmt.Errorf("%s: saved state is damaged: a number in it is not finite, or a number of steps negative", e.spec.Name)
 	}
 	for c := range e.spec.NumEnvs {
 		e.world.orient(c)

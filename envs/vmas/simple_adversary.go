@@ -104,10 +104,7 @@ func (a *simpleAdversary) Reset(w *World, c int, r *rng.Rand) {
 	w.Memory(c)[0] = float32(r.IntN(w.landmarks))
 }
 
-// goal is the position of the goal; the limits matter for a damaged saved state only.
-func (a *simpleAdversary) goal(w *World, c int) Vec {
-	return w.Pos(c, min(max(int(w.Memory(c)[0]), 0), w.landmarks-1))
-}
+func (a *simpleAdversary) goal(w *World, c int) Vec { return w.Pos(c, int(w.Memory(c)[0])) }
 
 func (a *simpleAdversary) Observe(w *World, c, agent int, dst []float32) {
 	bodies, self := w.Positions(c), w.Agent(agent)
