@@ -9,7 +9,10 @@
 // the command line, notebooks and conformance tests find it in the registry.
 package envs
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Env steps E environments of a task in lockstep.
 //
@@ -103,6 +106,34 @@ func (s *Spec) CellLen() int {
 // InLen is the length of a network's input per agent: O numbers, or X numbers and H·W cells. A cell number is exact
 // as a float32.
 func (s *Spec) InLen() int { return s.ObsLen() + s.CellLen() }
+
+// CheckReset panics if the mask or the buffers of a Reset have the wrong shape. Environments index without checks, on
+// goroutines whose panics could not be recovered.
+func (s *Spec) CheckReset(mask []uint8, out *Step) {
+	rows := s.NumEnvs * s.Agents
+	if len(out.Obs) != rows*s.ObsLen() || len(out.Cells) != rows*s.CellLen() || len(out.State) != s.NumEnvs*s.State ||
+		len(out.Dense) != rows || s.Masked && len(out.Mask) != rows*s.Act.Choices {
+		panic(s.Name + ": the Step has the wrong shapes; make it with envs.NewStep")
+	}
+	if mask != nil && len(mask) != s.NumEnvs {
+		panic(fmt.Sprintf("%s: a mask of %d environments, want %d", s.Name, len(mask), s.NumEnvs))
+	}
+}
+
+// CheckActions panics if the actions or the buffers of a Step have the wrong shape, or if a choice is out of range.
+func (s *Spec) CheckActions(act *Actions, out *Step) {
+	s.CheckReset(nil, out)
+	rows, k := s.NumEnvs*s.Agents, s.Act.Choices
+	if k > 0 && len(act.Discrete) != rows || k == 0 && len(act.Continuous) != rows*s.Act.Dim {
+		panic(fmt.Sprintf("%s: %d choices and %d components of continuous actions, want one action for each of %d agents",
+			s.Name, len(act.Discrete), len(act.Continuous), rows))
+	}
+	for row, choice := range act.Discrete {
+		if uint32(choice) >= uint32(k) {
+			panic(fmt.Sprintf("%s: choice %d in row %d, want 0 to %d", s.Name, choice, row, k-1))
+		}
+	}
+}
 
 // ActSpec describes one agent's action: discrete if Choices > 0, else Dim numbers in [Low, High].
 type ActSpec struct {

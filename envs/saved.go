@@ -10,8 +10,9 @@ import (
 	"io"
 )
 
-// A saved state (Env.Save) is a fingerprint of the environment's configuration, followed by the little-endian bytes
-// of its parts. A part is a pointer to numbers of fixed size, or a slice of them.
+// A saved state (Env.Save) is a head of eight bytes and the little-endian bytes of its parts. A part is a pointer to
+// numbers of fixed size, or a slice of them. The head is the fingerprint of the configuration, exclusive or that of the
+// parts, so a change in either is found.
 
 // Fingerprint identifies a configuration, given a text with all its settings.
 func Fingerprint(text string) uint64 {
@@ -22,17 +23,19 @@ func Fingerprint(text string) uint64 {
 
 // SaveParts appends a state to dst. It panics if a part is not made of fixed-size numbers.
 func SaveParts(dst []byte, fingerprint uint64, parts ...any) []byte {
-	dst = binary.LittleEndian.AppendUint64(dst, fingerprint)
+	head := len(dst)
+	dst = binary.LittleEndian.AppendUint64(dst, 0)
 	for _, part := range parts {
 		var err error
 		if dst, err = binary.Append(dst, binary.LittleEndian, part); err != nil {
 			panic(err)
 		}
 	}
+	binary.LittleEndian.PutUint64(dst[head:], fingerprint^Fingerprint(string(dst[head+8:])))
 	return dst
 }
 
-// LoadParts reads a state written by SaveParts into parts; name is the task's. The task must validate the numbers.
+// LoadParts reads a state written by SaveParts into parts; name is the task's.
 func LoadParts(name string, state []byte, fingerprint uint64, parts ...any) error {
 	size := 0
 	for _, part := range parts {
@@ -51,15 +54,17 @@ func LoadParts(name string, state []byte, fingerprint uint64, parts ...any) erro
 	return nil
 }
 
-// SavedBody returns the state without its fingerprint, or an error if its length is not size or another configuration
-// wrote it.
+// SavedBody returns the parts of a state, or an error if their length is not size, if another configuration wrote them,
+// or if they have changed since. States of earlier versions have the fingerprint of the configuration alone.
 func SavedBody(name string, state []byte, fingerprint uint64, size int) ([]byte, error) {
 	if len(state) != 8+size {
 		return nil, fmt.Errorf("%s: saved state has %d bytes, want %d; build the task with the saved run's settings",
 			name, len(state), 8+size)
 	}
-	if binary.LittleEndian.Uint64(state) != fingerprint {
-		return nil, fmt.Errorf("%s: saved state has other settings; build the task with the saved run's settings", name)
+	head := binary.LittleEndian.Uint64(state)
+	if head != fingerprint && head != fingerprint^Fingerprint(string(state[8:])) {
+		return nil, fmt.Errorf("%s: saved state is damaged or has other settings; build the task with the saved run's settings",
+			name)
 	}
 	return state[8:], nil
 }

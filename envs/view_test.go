@@ -4,6 +4,7 @@ package envs_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"cermic/envs"
@@ -106,4 +107,29 @@ func TestTheViewOfTheOnlyGroupIsTheEnvironmentItself(t *testing.T) {
 		views[0].Actions(act) != act {
 		t.Errorf("%d views, of %+v", len(views), views[0].Spec)
 	}
+}
+
+func TestWrongActionsAndBuffersPanicWithASentence(t *testing.T) {
+	discrete := threeAgents(false)
+	plane := envs.Spec{Name: "test", NumEnvs: 2, Agents: 1, Obs: []int{1}, Act: envs.ActSpec{Dim: 2}}
+	step, act := envs.NewStep(discrete), envs.NewActions(discrete)
+	for says, call := range map[string]func(){
+		"5 choices":                 func() { discrete.CheckActions(&envs.Actions{Discrete: act.Discrete[1:]}, step) },
+		"1 components":              func() { plane.CheckActions(&envs.Actions{Continuous: make([]float32, 1)}, envs.NewStep(&plane)) },
+		"choice -1 in row 2":        func() { discrete.CheckActions(&envs.Actions{Discrete: []int32{0, 0, -1, 0, 0, 0}}, step) },
+		"row 5, want 0 to 1":        func() { discrete.CheckActions(&envs.Actions{Discrete: []int32{0, 0, 1, 0, 0, 2}}, step) },
+		"1 environments, want 2":    func() { discrete.CheckReset([]uint8{1}, step) },
+		"make it with envs.NewStep": func() { discrete.CheckReset(nil, &envs.Step{}) },
+	} {
+		func() {
+			defer func() {
+				if got, _ := recover().(string); !strings.HasPrefix(got, "test: ") || !strings.Contains(got, says) {
+					t.Errorf("panics with %q, want it to say %q", got, says)
+				}
+			}()
+			call()
+		}()
+	}
+	discrete.CheckReset(nil, step)
+	discrete.CheckActions(act, step)
 }

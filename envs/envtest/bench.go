@@ -29,9 +29,7 @@ func Bench(b *testing.B, also func(*envs.Spec, *envs.Step)) {
 }
 
 func bench(b *testing.B, cfg envs.Config, workers int, also func(*envs.Spec, *envs.Step)) {
-	env := must.Value(cfg.Build(1, workers))
-	p := &player{env: env, spec: env.Spec()}
-	p.out, p.act = envs.NewStep(p.spec), envs.NewActions(p.spec)
+	p := newPlayer(must.Value(cfg.Build(1, workers)))
 	drawn, r, done := make([]envs.Actions, 8), rng.New(1, "bench"), make([]uint8, p.spec.NumEnvs)
 	for i := range drawn {
 		a := envs.NewActions(p.spec)
@@ -50,14 +48,14 @@ func bench(b *testing.B, cfg envs.Config, workers int, also func(*envs.Spec, *en
 		for row, k := range drawn[step%len(drawn)].Discrete {
 			p.act.Discrete[row] = p.allowed(row, int(k))
 		}
-		env.Step(p.act, p.out)
+		p.env.Step(p.act, p.out)
 		if also != nil {
 			also(p.spec, p.out)
 		}
 		for c := range done {
 			done[c] = p.out.Terminated[c] | p.out.Truncated[c]
 		}
-		env.Reset(done, p.out)
+		p.env.Reset(done, p.out)
 	}
 	b.ReportMetric(float64(p.spec.NumEnvs)*float64(b.N)/b.Elapsed().Seconds(), "frames/s")
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -62,13 +63,12 @@ func build(t *testing.T, cfg envs.Config, n int, seed uint64, workers int) *play
 	t.Helper()
 	shared := cfg.Shared()
 	shared.NumEnvs = n
-	env, err := cfg.WithShared(shared).Build(seed, workers)
-	if err != nil {
-		t.Fatalf("Build: %v", err)
-	}
-	p := &player{env: env, spec: env.Spec()}
-	p.out, p.act = envs.NewStep(p.spec), envs.NewActions(p.spec)
-	return p
+	return newPlayer(must.Get(cfg.WithShared(shared).Build(seed, workers))(t))
+}
+
+func newPlayer(env envs.Env) *player {
+	s := env.Spec()
+	return &player{env: env, spec: s, out: envs.NewStep(s), act: envs.NewActions(s)}
 }
 
 // start is build with a reset.

@@ -24,30 +24,25 @@ func OwnRecordings() bool { return os.Getenv(otherRecordings) == "" }
 // test fails if there are none.
 func Recordings(t testing.TB, family, pattern string) []string {
 	t.Helper()
-	files := list(t, family, pattern)
-	if len(files) == 0 {
-		t.Fatalf("no %s in %s, the recordings of %s", pattern, folder(family), family)
-	}
-	return files
+	return list(t, folder(family), pattern)
 }
 
 // Statistics is Recordings for files that need not be recorded twice: it falls back to the package's own recordings.
 func Statistics(t testing.TB, family, pattern string) []string {
 	t.Helper()
-	if files := list(t, family, pattern); len(files) > 0 {
+	if files, err := filepath.Glob(filepath.Join(folder(family), pattern)); err == nil && len(files) > 0 {
 		return files
 	}
-	files, err := filepath.Glob(filepath.Join("testdata", "golden", pattern))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no %s among the recordings of %s (%v)", pattern, family, err)
-	}
-	return files
+	return list(t, own, pattern)
 }
+
+// own is the folder with a package's recordings.
+var own = filepath.Join("testdata", "golden")
 
 // folder is the folder with the recordings of a family.
 func folder(family string) string {
 	if OwnRecordings() {
-		return filepath.Join("testdata", "golden")
+		return own
 	}
 	return filepath.Join(FromRoot(os.Getenv(otherRecordings)), family)
 }
@@ -65,11 +60,11 @@ func FromRoot(path string) string {
 	return path
 }
 
-func list(t testing.TB, family, pattern string) []string {
+func list(t testing.TB, folder, pattern string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder(family), pattern))
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob(filepath.Join(folder, pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings %s in %s (%v)", pattern, folder, err)
 	}
 	return files
 }

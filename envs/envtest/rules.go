@@ -13,52 +13,43 @@ import (
 
 func specIsComplete(t *testing.T, cfg envs.Config) {
 	s := build(t, cfg, numEnvs, 1, 1).spec
-	switch {
-	case s.Name != cfg.Kind():
-		t.Errorf("Name is %q, want the config's kind %q", s.Name, cfg.Kind())
-	case s.NumEnvs != numEnvs || s.Agents < 1 || len(s.Teams) != s.Agents:
-		t.Fatalf("%d environments, %d agents, %d teams; want %d environments and a team for every agent",
-			s.NumEnvs, s.Agents, len(s.Teams), numEnvs)
-	case len(s.Obs) != 1 && len(s.Obs) != 2, s.ObsLen()+s.CellLen() < 1:
-		t.Errorf("Obs is %v, want [O] or [H W]", s.Obs)
-	case len(s.Obs) == 2 && (len(s.Pixels) == 0 || len(s.Pixels)%192 != 0):
-		t.Errorf("Pixels has %d bytes, want 8·8·3 for each cell value", len(s.Pixels))
-	case len(s.Obs) == 1 && s.Scalars != 0:
-		t.Errorf("Scalars is %d beside a vector observation, want 0", s.Scalars)
-	case s.State < 0, s.Horizon < 1, s.EvalHorizon < 1:
-		t.Errorf("State %d, Horizon %d, EvalHorizon %d; want ≥ 0, ≥ 1, ≥ 1", s.State, s.Horizon, s.EvalHorizon)
-	case s.Metric == "":
-		t.Error("Metric is empty, so scores have no name")
-	case s.Sparse != (cfg.Shared().Reward == envs.Sparse):
-		t.Errorf("Sparse is %v with reward %q", s.Sparse, cfg.Shared().Reward)
-	case s.Act.Choices < 1 && (s.Act.Dim < 1 || len(s.Act.Low) != s.Act.Dim || len(s.Act.High) != s.Act.Dim):
-		t.Fatalf("Act is %+v, want Choices, or Dim with as many bounds", s.Act)
+	cells, continuous := len(s.Obs) == 2, s.Act.Choices < 1
+	want := func(holds bool, claim string) {
+		if !holds {
+			t.Errorf("want that %s", claim)
+		}
+	}
+	want(s.Name == cfg.Kind(), "Name is the config's kind")
+	want(s.NumEnvs == numEnvs && s.Agents > 0, "NumEnvs is as set, and Agents at least 1")
+	want(len(s.Teams) == s.Agents && slices.Min(s.Teams) >= 0 && slices.Max(s.Teams) < max(1, len(s.Groups)),
+		"Teams has a group for each agent, 0 without Groups")
+	want((len(s.Obs) == 1 || cells) && s.ObsLen()+s.CellLen() > 0, "Obs is [O] or [H W]")
+	want(!cells || len(s.Pixels) > 0 && len(s.Pixels)%192 == 0, "Pixels has 8·8·3 bytes for each cell value")
+	want(cells || s.Scalars == 0, "Scalars is 0 beside a vector observation")
+	want(s.State >= 0 && s.Horizon > 0 && s.EvalHorizon > 0, "State is not negative, and horizons are positive")
+	want(s.Metric != "", "Metric names the score")
+	want(s.Sparse == (cfg.Shared().Reward == envs.Sparse), "Sparse follows the config's reward")
+	want(!continuous || s.Act.Dim > 0 && len(s.Act.Low) == s.Act.Dim && len(s.Act.High) == s.Act.Dim,
+		"Act has Choices, or Dim with as many bounds")
+	if t.Failed() {
+		t.Fatalf("the spec is %+v", *s)
 	}
 	for d := range s.Act.Dim {
-		if low, high := s.Act.Low[d], s.Act.High[d]; s.Act.Choices == 0 && !(low < high && high-low <= math.MaxFloat32) {
+		if low, high := s.Act.Low[d], s.Act.High[d]; continuous && !(low < high && high-low <= math.MaxFloat32) {
 			t.Errorf("component %d of an action lies between %g and %g, want finite bounds in this order", d, low, high)
 		}
 	}
 	if len(s.Groups) == 0 {
-		if slices.Max(s.Teams) != 0 || slices.Min(s.Teams) != 0 {
-			t.Errorf("Teams is %v without Groups, want 0 for every agent", s.Teams)
-		}
 		entitiesAreSpans(t, s, s.Entities, s.ObsLen())
-		return
 	}
-	names := map[string]bool{}
+	names := map[string]bool{"": true}
 	for k, g := range s.Groups {
-		if g.Name == "" || names[g.Name] || !slices.Contains(s.Teams, k) {
-			t.Errorf("group %d is called %q, want a unique name and at least one agent in Teams %v", k, g.Name, s.Teams)
+		if names[g.Name] || !slices.Contains(s.Teams, k) || !cells && (g.Obs < 1 || g.Obs > s.ObsLen()) {
+			t.Errorf("group %d is %q and observes %d numbers, want a unique name, an agent, and 1 to %d numbers",
+				k, g.Name, g.Obs, s.ObsLen())
 		}
 		names[g.Name] = true
-		if len(s.Obs) == 1 && (g.Obs < 1 || g.Obs > s.ObsLen()) {
-			t.Errorf("group %s observes %d numbers, want 1 to %d", g.Name, g.Obs, s.ObsLen())
-		}
 		entitiesAreSpans(t, s, g.Entities, g.Obs)
-	}
-	if slices.Max(s.Teams) >= len(s.Groups) || slices.Min(s.Teams) < 0 {
-		t.Errorf("Teams is %v, want numbers below %d, one for each group", s.Teams, len(s.Groups))
 	}
 }
 
@@ -144,10 +135,8 @@ func numbersAreInRange(t *testing.T, cfg envs.Config) {
 	}
 	for range steps {
 		checkNumbers(t, p)
-		for _, cell := range p.out.Cells {
-			if int(cell) >= len(p.spec.Pixels)/192 {
-				t.Fatalf("cell value %d has no tile in Pixels", cell)
-			}
+		if len(p.out.Cells) > 0 && int(slices.Max(p.out.Cells)) >= len(p.spec.Pixels)/192 {
+			t.Fatalf("cell value %d has no tile in Pixels", slices.Max(p.out.Cells))
 		}
 		checkFlags(t, p)
 		checkPadding(t, p)
@@ -158,15 +147,14 @@ func numbersAreInRange(t *testing.T, cfg envs.Config) {
 // checkPadding checks that observations shorter than their rows are padded with zeros.
 func checkPadding(t *testing.T, p *player) {
 	t.Helper()
-	if len(p.spec.Groups) == 0 {
-		return
-	}
-	n, o := p.spec.Agents, p.spec.Obs[0]
-	for row := range p.spec.NumEnvs * n {
-		for i := p.spec.Groups[p.spec.Teams[row%n]].Obs; i < o; i++ {
-			if x := p.out.Obs[row*o+i]; x != 0 {
-				t.Fatalf("number %d of agent row %d is %g at step %d, beyond its observation; want 0", i, row, x, p.t)
-			}
+	o := p.spec.ObsLen()
+	for row := range len(p.out.Obs) / max(1, o) {
+		length := o
+		if len(p.spec.Groups) > 0 {
+			length = p.spec.Groups[p.spec.Teams[row%p.spec.Agents]].Obs
+		}
+		if beyond := p.out.Obs[row*o+length : (row+1)*o]; slices.ContainsFunc(beyond, func(x float32) bool { return x != 0 }) {
+			t.Fatalf("agent row %d has numbers %v at step %d, beyond its observation; want 0", row, beyond, p.t)
 		}
 	}
 }
@@ -178,10 +166,8 @@ func checkNumbers(t *testing.T, p *player) {
 		"Obs": p.out.Obs, "State": p.out.State, "Dense": p.out.Dense, "Sparse": p.out.Sparse, "Score": p.out.Score,
 		"RelPos": p.out.RelPos,
 	} {
-		for i, x := range numbers {
-			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-				t.Fatalf("number %d of %s is %g at step %d", i, name, x, p.t)
-			}
+		if slices.ContainsFunc(numbers, func(x float32) bool { return x-x != 0 }) {
+			t.Fatalf("%s has numbers that are not finite at step %d: %v", name, p.t, numbers)
 		}
 	}
 }
@@ -202,7 +188,7 @@ func checkFlags(t *testing.T, p *player) {
 			if p.out.Visible[at] > 1 || self && p.out.Visible[at] != 0 {
 				t.Fatalf("Visible of agent row %d and peer %d is %d; want 0 or 1, and 0 for itself", row, j, p.out.Visible[at])
 			}
-			if self && (p.out.RelPos[2*at] != 0 || p.out.RelPos[2*at+1] != 0) {
+			if self && [2]float32(p.out.RelPos[2*at:]) != [2]float32{} {
 				t.Fatalf("agent row %d is not at its own position", row)
 			}
 		}
@@ -319,9 +305,15 @@ func foreignStatesAreRefused(t *testing.T, cfg envs.Config) {
 	if len(state) == 0 {
 		t.Fatal("Save writes nothing")
 	}
+	changed := func(at int) []byte {
+		other := slices.Clone(state)
+		other[at] ^= 0x40
+		return other
+	}
 	for name, bad := range map[string][]byte{
 		"nothing": nil, "a cut state": state[:len(state)-1], "another number of environments": wider.env.Save(nil),
-		"an overlong state": append(slices.Clone(state), 0),
+		"an overlong state": append(slices.Clone(state), 0), "a changed head": changed(0), "a changed seed": changed(8),
+		"a changed end": changed(len(state) - 1),
 	} {
 		if err := a.env.Load(bad); err == nil {
 			t.Errorf("Load accepts %s", name)
@@ -346,5 +338,32 @@ func rewardModesShareOneGame(t *testing.T, cfg envs.Config) {
 		dense.next()
 		sparse.next()
 		sameOutput(t, dense, sparse, "depends on the trained reward")
+	}
+}
+
+// coverageCellsExist checks that every written cell of a projection can be visited.
+func coverageCellsExist(t *testing.T, cfg envs.Config) {
+	p := start(t, cfg, numEnvs, 1, 1)
+	of, ok := p.env.(envs.Coverer)
+	if !ok {
+		t.Skip("the task declares no projection")
+	}
+	about := of.Coverage()
+	if cells := about.Columns * about.Rows; about.About == "" || about.Cells() < 1 ||
+		about.Blocked != nil && len(about.Blocked) != cells {
+		t.Fatalf("the projection is %+v, want About and at least one cell that is not blocked", about)
+	}
+	dst := make([]int32, numEnvs*p.spec.Agents)
+	for range steps {
+		of.Cover(dst)
+		for row, cell := range dst {
+			if cell < -1 || int(cell) >= about.Columns*about.Rows || cell >= 0 && about.Blocked != nil && about.Blocked[cell] {
+				t.Fatalf("agent row %d is in impossible cell %d of %d × %d at step %d", row, cell, about.Columns, about.Rows, p.t)
+			}
+		}
+		p.next()
+	}
+	if n := testing.AllocsPerRun(10, func() { of.Cover(dst) }); n != 0 {
+		t.Errorf("Cover makes %g allocations, want 0", n)
 	}
 }

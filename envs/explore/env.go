@@ -37,14 +37,10 @@ type game interface {
 	// ally writes the observation of agent i about peer j; j = N is the random peer. It returns whether i perceives j,
 	// and j's position relative to i in units of half the world's size.
 	ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float32)
-	// watches reports whether agent i stands at the screen. In tasks without positions, watching is an action instead.
-	watches(s []int32, i int) bool
 	// wander moves the random peer.
 	wander(s []int32, r *rng.Rand)
-	// limit is the range of number k of a state: count values from low on.
-	limit(k int) (low, count int32)
-	// script writes the actions of an optimal policy; t is the number of steps played.
-	script(s []int32, t int, act []int32)
+	// script writes the actions of an optimal policy.
+	script(s, act []int32)
 	// cell is the coverage cell of agent i, or -1.
 	cell(s []int32, i int) int32
 	// scene draws s, and the distraction.
@@ -53,10 +49,11 @@ type game interface {
 
 // shape holds the constants of a game.
 type shape struct {
-	agents, words int  // N, length of a state
-	own, ally     int  // lengths of spans
-	choices       int  // K without the screen
-	watch         bool // watching is an action, because the task has no positions
+	agents, words int   // N, length of a state
+	own, ally     int   // lengths of spans
+	choices       int   // K without the screen
+	watch         bool  // watching is an action, because the task has no positions
+	screen        int32 // without watch: the cell of the screen
 	horizon       int
 	metric        string
 	solved        float32
@@ -147,10 +144,7 @@ func (e *env) words(c int) []int32 { return e.state[c*e.shape.words : (c+1)*e.sh
 
 // Reset starts new episodes. The start of the k-th episode of environment c depends on the seed, c and k alone.
 func (e *env) Reset(mask []uint8, out *envs.Step) {
-	e.check(out)
-	if mask != nil && len(mask) != e.spec.NumEnvs {
-		panic(fmt.Sprintf("explore: Reset of a mask of %d environments, want %d", len(mask), e.spec.NumEnvs))
-	}
+	e.spec.CheckReset(mask, out)
 	n := e.spec.Agents
 	for c := range e.frame {
 		if mask != nil && mask[c] == 0 {
@@ -174,17 +168,9 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 	}
 }
 
-// Step advances every environment. It panics if act has the wrong number of actions or one outside [0, K).
+// Step advances every environment.
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
-	e.check(out)
-	if rows := e.spec.NumEnvs * e.spec.Agents; len(act.Discrete) != rows {
-		panic(fmt.Sprintf("explore: Step with %d choices, want %d", len(act.Discrete), rows))
-	}
-	for row, k := range act.Discrete {
-		if k < 0 || int(k) >= e.spec.Act.Choices {
-			panic(fmt.Sprintf("explore: choice %d of row %d, want 0 to %d", k, row, e.spec.Act.Choices-1))
-		}
-	}
+	e.spec.CheckActions(act, out)
 	e.choices, e.out = act.Discrete, out
 	e.job.Run()
 	e.choices, e.out = nil, nil
@@ -246,7 +232,7 @@ func (e *env) writeObs(c int, out *envs.Step) {
 		obs[own+i] = 1
 		at := own + n
 		if e.tv == Screen {
-			if e.chosen[row] == watching || !e.shape.watch && e.game.watches(s, i) {
+			if e.chosen[row] == watching || !e.shape.watch && e.game.cell(s, i) == e.shape.screen {
 				e.picture(c, i, obs[at:at+screenLen])
 			}
 			at += screenLen
@@ -271,21 +257,13 @@ func (e *env) writeObs(c int, out *envs.Step) {
 	}
 }
 
-// check panics on buffers of the wrong shape, because later code indexes without checks.
-func (e *env) check(out *envs.Step) {
-	rows := e.spec.NumEnvs * e.spec.Agents
-	if len(out.Obs) != rows*e.spec.Obs[0] || len(out.State) != rows*e.shape.own || len(out.Dense) != rows {
-		panic(fmt.Sprintf("explore: the Step has the wrong shapes for %s; make it with envs.NewStep", e.spec.Name))
-	}
-}
-
 var _ envs.Scripter = (*env)(nil)
 
 // Script fills act with an optimal policy's actions.
 func (e *env) Script(act *envs.Actions) bool {
 	n := e.spec.Agents
 	for c := range e.frame {
-		e.game.script(e.words(c), int(e.frame[c]), act.Discrete[c*n:(c+1)*n])
+		e.game.script(e.words(c), act.Discrete[c*n:(c+1)*n])
 	}
 	return true
 }
@@ -308,4 +286,58 @@ func (e *env) Cover(dst []int32) {
 			dst[c*n+i] = e.game.cell(e.words(c), i)
 		}
 	}
+}
+
+// Save appends the complete state that later steps and resets depend on.
+func (e *env) Save(dst []byte) []byte { return envs.SaveParts(dst, e.fingerprint(), e.saved()...) }
+
+// Load restores a state written by Save.
+func (e *env) Load(state []byte) error {
+	return envs.LoadParts(e.spec.Name, state, e.fingerprint(), e.saved()...)
+}
+
+// saved lists the state variables.
+func (e *env) saved() []any {
+	parts := []any{&e.seed}
+	for c := range e.frame {
+		parts = append(parts, &e.episode[c], &e.frame[c], e.words(c))
+	}
+	return parts
+}
+
+// fingerprint identifies the configuration, so that a state loads only into an equally configured environment.
+func (e *env) fingerprint() uint64 { return envs.Fingerprint(fmt.Sprint(e.spec.Name, e.print)) }
+
+// TV is a distraction, a source of unpredictable but worthless observations: the noisy-TV problem (Burda et al.
+// 2019).
+type TV string
+
+// The distractions.
+const (
+	Off    TV = "off"
+	Screen TV = "screen" // an agent that watches it, or stands on its cell, observes random numbers
+	Peer   TV = "peer"   // one more peer in all observations acts at random, without effect on the task
+)
+
+// screenLen is the number of random numbers on the screen, each uniform in [-1, 1).
+const screenLen = 8
+
+// picture writes agent i's view of the screen in environment c at this step.
+func (e *env) picture(c, i int, dst []float32) {
+	var r rng.Rand
+	r.Seed(e.seed, "screen", uint64(c), uint64(e.episode[c]), uint64(e.frame[c]), uint64(i))
+	for k := range dst {
+		dst[k] = r.Uniform(-1, 1)
+	}
+}
+
+// validate returns an error for the first impossible setting common to all tasks of the package.
+func validate(cfg envs.Config) error {
+	if err := envs.Check(cfg); err != nil {
+		return err
+	}
+	if cfg.Shared().Noise != (envs.Noise{}) {
+		return fmt.Errorf("%s has no noise region; set tv=screen or tv=peer for random observations", cfg.Kind())
+	}
+	return nil
 }

@@ -45,11 +45,11 @@ const (
 // moves are the actions: stay, left, right, up, down.
 var moves = [5][2]int{{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}}
 
-// newGrid makes a grid full of walls; tasks carve their rooms into it.
+// newGrid makes a grid full of walls; tasks carve their rooms into it. Agents start in the upper left corner.
 func newGrid(w, h, horizon int) *grid {
 	g := &grid{
 		w: w, h: h, horizon: horizon, wall: make([]bool, w*h), door: make([]int8, w*h), pad: make([]int8, w*h),
-		goal: make([]bool, w*h), room: make([]int8, w*h),
+		goal: make([]bool, w*h), room: make([]int8, w*h), start: []int32{0, 1, int32(w), int32(w + 1)},
 	}
 	for k := range g.wall {
 		g.wall[k], g.door[k], g.pad[k], g.room[k] = true, -1, -1, -1
@@ -75,6 +75,13 @@ func (g *grid) addDoor(x, y int) {
 	cell := g.at(x, y)
 	g.wall[cell], g.door[cell] = false, int8(g.doors)
 	g.doors++
+}
+
+// goalIn makes all cells of a room goals.
+func (g *grid) goalIn(room int8) {
+	for cell, k := range g.room {
+		g.goal[cell] = k == room
+	}
 }
 
 // stages is the number of stages.
@@ -118,16 +125,9 @@ func (g *grid) done(s []int32) bool { return g.goal[s[0]] && g.goal[s[1]] }
 func (g *grid) shape() shape {
 	return shape{
 		agents: gridAgents, words: gridWords, own: g.w + g.h + g.doors, ally: 3, choices: len(moves), horizon: g.horizon,
-		metric: "success rate", solved: 1, optimum: 1,
+		metric: "success rate", solved: 1, optimum: 1, screen: g.screen,
 		cover: envs.Projection{About: "an agent's cell", Columns: g.w, Rows: g.h, Blocked: g.wall},
 	}
-}
-
-func (g *grid) limit(k int) (low, count int32) {
-	if k == gridStage {
-		return 0, int32(g.stages())
-	}
-	return 0, int32(g.w * g.h)
 }
 
 func (g *grid) reset(s []int32, r *rng.Rand) {
@@ -178,15 +178,13 @@ func (g *grid) ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float
 	return seen, dx, dy
 }
 
-func (g *grid) watches(s []int32, i int) bool { return s[i] == g.screen }
-
 func (g *grid) wander(s []int32, r *rng.Rand) {
 	s[gridPeer] = g.move(s, s[gridPeer], int32(r.IntN(len(moves))))
 }
 
 func (g *grid) cell(s []int32, i int) int32 { return s[i] }
 
-func (g *grid) script(s []int32, _ int, act []int32) {
+func (g *grid) script(s, act []int32) {
 	best := g.steps(s)
 	var try [gridWords]int32
 	for a := range int32(len(moves)) {

@@ -38,10 +38,8 @@ func DefaultLock() Lock {
 
 func init() { envs.Register(DefaultLock()) }
 
-// Kind is the task's name.
-func (Lock) Kind() string { return "explore/lock" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (Lock) Kind() string                           { return "explore/lock" }
 func (l Lock) WithShared(s envs.Common) envs.Config { l.Common = s; return l }
 
 // Build makes the environment.
@@ -69,12 +67,11 @@ type lock struct {
 }
 
 func (l *lock) shape() shape {
-	h := shape{
+	return shape{
 		agents: l.Agents, words: l.Agents + 2, own: l.positions() + l.Levers, ally: l.Levers, choices: l.Levers, watch: true,
 		horizon: l.MaxSteps, metric: "success rate", solved: 1, optimum: 1, deterministic: true,
 		cover: envs.Projection{About: "position of the lock", Columns: l.positions(), Rows: 1},
 	}
-	return h
 }
 
 // positions is the number of observed positions: 0 to Length, and jammed if possible.
@@ -83,13 +80,6 @@ func (l *lock) positions() int {
 		return l.Length + 2
 	}
 	return l.Length + 1
-}
-
-func (l *lock) limit(k int) (low, count int32) {
-	if k == 0 {
-		return 0, int32(l.positions())
-	}
-	return -1, int32(l.Levers) + 1
 }
 
 func (l *lock) reset(s []int32, _ *rng.Rand) {
@@ -156,11 +146,9 @@ func (l *lock) lever(s []int32, i int, dst []float32) {
 	}
 }
 
-func (l *lock) watches([]int32, int) bool { return false }
-
 func (l *lock) wander(s []int32, r *rng.Rand) { s[len(s)-1] = int32(r.IntN(l.Levers)) }
 
-func (l *lock) script(s []int32, _ int, act []int32) {
+func (l *lock) script(s, act []int32) {
 	at := int(s[0])
 	if at >= l.Length {
 		clear(act)

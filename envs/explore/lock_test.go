@@ -8,7 +8,6 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/envtest/must"
-	"cermic/envs/rng"
 )
 
 // played is a single environment, stepped by hand.
@@ -126,29 +125,6 @@ func TestLockFalseLeadPaysOnceAndJams(t *testing.T) {
 	}
 	if p.env.spec.Succeeds(0.25) {
 		t.Error("a false lead counts as a success")
-	}
-}
-
-// TestRandomPlayNeverOpensTheLock has a chance of failure of 0.2 %: an attempt opens it with probability 9⁻⁸, and
-// 150,000 frames have 7,500 episodes of 13 attempts.
-func TestRandomPlayNeverOpensTheLock(t *testing.T) {
-	cfg := DefaultLock()
-	cfg.NumEnvs = 1000
-	made := must.Value(cfg.Build(1, 0))
-	out, act, r, done := envs.NewStep(made.Spec()), envs.NewActions(made.Spec()), rng.New(1, "random"),
-		make([]uint8, cfg.NumEnvs)
-	made.Reset(nil, out)
-	for range 150 {
-		for k := range act.Discrete {
-			act.Discrete[k] = int32(r.IntN(3))
-		}
-		made.Step(act, out)
-		for c := range done {
-			if done[c] = out.Truncated[c]; out.Score[c] != 0 {
-				t.Fatal("random play opened the lock")
-			}
-		}
-		made.Reset(done, out)
 	}
 }
 

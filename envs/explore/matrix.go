@@ -97,13 +97,6 @@ func (m *matrix) shape() shape {
 	return h
 }
 
-func (m *matrix) limit(k int) (low, count int32) {
-	if k == 0 {
-		return 0, int32(m.phases())
-	}
-	return -1, int32(m.choices()) + 1
-}
-
 func (m *matrix) reset(s []int32, _ *rng.Rand) {
 	s[0] = 0
 	for k := range s[1:] {
@@ -142,11 +135,9 @@ func (m *matrix) ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy flo
 	return true, float32(j - i), 0
 }
 
-func (m *matrix) watches([]int32, int) bool { return false }
-
 func (m *matrix) wander(s []int32, r *rng.Rand) { s[len(s)-1] = int32(r.IntN(m.choices())) }
 
-func (m *matrix) script(s []int32, _ int, act []int32) {
+func (m *matrix) script(s, act []int32) {
 	_, table, row, column := m.best()
 	act[0], act[1] = int32(row), int32(column)
 	if k, _ := m.table(s); k < 0 {

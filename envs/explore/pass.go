@@ -25,10 +25,8 @@ func DefaultPass() Pass { return Pass{Common: envs.DefaultCommon(), Size: 10, Ma
 
 func init() { envs.Register(DefaultPass()) }
 
-// Kind is the task's name.
-func (Pass) Kind() string { return "explore/pass" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (Pass) Kind() string                           { return "explore/pass" }
 func (p Pass) WithShared(s envs.Common) envs.Config { p.Common = s; return p }
 
 // Build makes the environment.
@@ -44,27 +42,10 @@ func (p Pass) Build(seed uint64, workers int) (envs.Env, error) {
 	g.carve(1, wall+1, 0, n-wall-1, n)
 	g.addDoor(wall, n/2)
 	g.pad[g.at(0, n-2)], g.pad[g.at(n-1, 1)] = 0, 1
-	g.startIn(0, 0, 2, 2)
 	g.goalIn(1)
 	g.screen = g.at(wall-1, 0)
 	if err := g.finish(fmt.Sprintf("%s with size=%d", p.Kind(), n)); err != nil {
 		return nil, err
 	}
 	return newEnv(p, p.TV, g, seed, workers)
-}
-
-// startIn makes starting cells, w wide and h high from (x, y) on.
-func (g *grid) startIn(x, y, w, h int) {
-	for dy := range h {
-		for dx := range w {
-			g.start = append(g.start, g.at(x+dx, y+dy))
-		}
-	}
-}
-
-// goalIn makes all cells of a room goals.
-func (g *grid) goalIn(room int8) {
-	for cell, k := range g.room {
-		g.goal[cell] = k == room
-	}
 }

@@ -25,10 +25,8 @@ func DefaultRooms() Rooms {
 
 func init() { envs.Register(DefaultRooms()) }
 
-// Kind is the task's name.
-func (Rooms) Kind() string { return "explore/rooms" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (Rooms) Kind() string                           { return "explore/rooms" }
 func (r Rooms) WithShared(s envs.Common) envs.Config { r.Common = s; return r }
 
 // Build makes the environment.
@@ -49,7 +47,6 @@ func (r Rooms) Build(seed uint64, workers int) (envs.Env, error) {
 		// Two corners of the room, one above and one below.
 		g.pad[g.at(x+n-1, 0)], g.pad[g.at(x, n-1)] = int8(k), int8(k)
 	}
-	g.startIn(0, 0, 2, 2)
 	g.goalIn(int8(r.Rooms - 1))
 	g.screen = g.at(n-1, n-1)
 	if err := g.finish(fmt.Sprintf("%s with rooms=%d and size=%d", r.Kind(), r.Rooms, n)); err != nil {

@@ -29,10 +29,8 @@ func DefaultSecret() Secret {
 
 func init() { envs.Register(DefaultSecret()) }
 
-// Kind is the task's name.
-func (Secret) Kind() string { return "explore/secret" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (Secret) Kind() string                           { return "explore/secret" }
 func (c Secret) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
 
 // Build makes the environment.
@@ -54,7 +52,6 @@ func (c Secret) Build(seed uint64, workers int) (envs.Env, error) {
 	}
 	g.pad[g.at(0, n-1)] = 0
 	g.pad[g.at(n-1, c.Secret*(c.Size+1))] = int8(1 + c.Secret)
-	g.startIn(0, 0, 2, 2)
 	g.goalIn(int8(1 + c.Secret))
 	g.screen = g.at(wall-1, 0)
 	key := fmt.Sprintf("%s with rooms=%d, secret=%d and size=%d", c.Kind(), c.Rooms, c.Secret, c.Size)

@@ -22,10 +22,8 @@ func DefaultCleanUp() CleanUp {
 
 func init() { envs.Register(DefaultCleanUp()) }
 
-// Kind is the task's name.
-func (CleanUp) Kind() string { return "meltingpot/clean_up" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (CleanUp) Kind() string                           { return "meltingpot/clean_up" }
 func (c CleanUp) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
 
 // Build makes the environment.

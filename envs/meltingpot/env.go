@@ -15,7 +15,7 @@
 package meltingpot
 
 import (
-	"fmt"
+	_ "embed"
 	"math"
 
 	"cermic/envs"
@@ -115,10 +115,7 @@ func (e *env) Spec() *envs.Spec { return &e.spec }
 // Reset starts new episodes. The state of an environment after its k-th reset depends on the seed, the environment's
 // index and k alone.
 func (e *env) Reset(mask []uint8, out *envs.Step) {
-	e.check(out)
-	if mask != nil && len(mask) != e.spec.NumEnvs {
-		panic(fmt.Sprintf("meltingpot: Reset of a mask of %d environments, want %d", len(mask), e.spec.NumEnvs))
-	}
+	e.spec.CheckReset(mask, out)
 	for c, g := range e.games {
 		if mask != nil && mask[c] == 0 {
 			continue
@@ -137,17 +134,9 @@ func (e *env) draw(c int, frame int32) *dice {
 	return d
 }
 
-// Step advances every environment. It panics if act has the wrong number of actions or one outside [0, K).
+// Step advances every environment.
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
-	e.check(out)
-	if rows := e.spec.NumEnvs * e.spec.Agents; len(act.Discrete) != rows {
-		panic(fmt.Sprintf("meltingpot: Step with %d choices, want %d", len(act.Discrete), rows))
-	}
-	for row, k := range act.Discrete {
-		if k < 0 || int(k) >= e.spec.Act.Choices {
-			panic(fmt.Sprintf("meltingpot: choice %d of row %d, want 0 to %d", k, row, e.spec.Act.Choices-1))
-		}
-	}
+	e.spec.CheckActions(act, out)
 	e.actions, e.out = act.Discrete, out
 	e.job.Run()
 	e.actions, e.out = nil, nil
@@ -220,12 +209,10 @@ func (b *board) collective() float64 {
 	return sum
 }
 
-// check panics on buffers of the wrong shape, because later code indexes without checks.
-func (e *env) check(out *envs.Step) {
-	rows := e.spec.NumEnvs * e.spec.Agents
-	if len(out.Obs) != rows*e.spec.Scalars || len(out.Cells) != rows*e.spec.CellLen() ||
-		len(out.State) != rows*e.spec.Scalars ||
-		len(out.Dense) != rows {
-		panic(fmt.Sprintf("meltingpot: the Step has the wrong shapes for %s; make it with envs.NewStep", e.spec.Name))
-	}
-}
+// measured holds the errors found by TestStepsFollowRecordings: go test ./envs/meltingpot -run
+// TestStepsFollowRecordings -regen
+//
+//go:embed agreement.json
+var measured []byte
+
+func init() { envs.RegisterAgreements(measured) }

@@ -37,7 +37,6 @@ const (
 // From: google-deepmind/meltingpot 2.4.1, meltingpot/configs/substrates/*_in_the_matrix__repeated.py and
 // meltingpot/lua/levels/the_matrix/components.lua
 const (
-	resultColors = 5
 	health       = 3    // hits that destroy a resource
 	regrowAge    = 10   // steps before a resource may return
 	regrowChance = 0.02 // probability of its return per later step

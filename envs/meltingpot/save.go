@@ -14,7 +14,6 @@ import (
 type codec struct {
 	bytes   []byte
 	reading bool
-	damaged bool // read a number that no state contains
 }
 
 // number passes one number of 64 bits.
@@ -29,20 +28,7 @@ func (c *codec) number(v uint64) uint64 {
 }
 
 func (c *codec) int32(v *int32) { *v = int32(c.number(uint64(*v))) }
-
-// index32 passes a number in [0, n).
-func (c *codec) index32(v *int32, n int) {
-	if c.int32(v); *v < 0 || int(*v) >= n {
-		*v, c.damaged = 0, true
-	}
-}
-
-// index8 passes a number in [0, n).
-func (c *codec) index8(v *uint8, n int) {
-	k := int32(*v)
-	c.index32(&k, n)
-	*v = uint8(k)
-}
+func (c *codec) uint8(v *uint8) { *v = uint8(c.number(uint64(*v))) }
 
 func (c *codec) float(v *float64) { *v = math.Float64frombits(c.number(math.Float64bits(*v))) }
 
@@ -56,20 +42,18 @@ func (c *codec) bool(v *bool) {
 
 // state passes the complete state of the board.
 func (b *board) state(c *codec) {
-	c.index32(&b.frame, horizonLimit+1)
+	c.int32(&b.frame)
 	for i := range b.avatars {
 		a := &b.avatars[i]
-		if c.index32(&a.cell, len(b.wall)); b.wall[a.cell] {
-			a.cell, c.damaged = b.spawns[0], true
-		}
-		c.index8((*uint8)(&a.face), 4)
+		c.int32(&a.cell)
+		c.uint8((*uint8)(&a.face))
 		c.bool(&a.alive)
 		c.bool(&a.free)
 		c.int32(&a.since)
-		c.index8(&a.marker, b.palette.perSide/b.palette.perMarker)
+		c.uint8(&a.marker)
 	}
 	for i := range b.sites {
-		c.index8(&b.sites[i].state, 2)
+		c.uint8(&b.sites[i].state)
 		c.int32(&b.sites[i].since)
 	}
 }
@@ -99,10 +83,10 @@ func (m *matrix) state(c *codec) {
 		}
 		c.float(&p.pay)
 		c.bool(&p.zapped)
-		c.index8(&p.indicator, markerResult+resultColors)
+		c.uint8(&p.indicator)
 	}
 	for s := range m.class {
-		c.index8(&m.class[s], 2)
+		c.uint8(&m.class[s])
 		c.int32(&m.health[s])
 	}
 }
@@ -115,7 +99,7 @@ func (x *cleanUp) state(c *codec) {
 		c.bool(&t.cleaned)
 	}
 	for _, cell := range x.river.water {
-		c.index8(&x.phase[cell], waterPhases)
+		c.uint8(&x.phase[cell])
 	}
 }
 
@@ -131,9 +115,9 @@ func (e *env) state(c *codec) {
 
 // Save appends the complete state that later steps and resets depend on, after a fingerprint of the configuration.
 func (e *env) Save(dst []byte) []byte {
-	c := codec{bytes: envs.SaveParts(dst, e.fingerprint())}
+	var c codec
 	e.state(&c)
-	return c.bytes
+	return envs.SaveParts(dst, e.fingerprint(), c.bytes)
 }
 
 // Load restores a state written by Save.
@@ -142,10 +126,7 @@ func (e *env) Load(state []byte) error {
 	if err != nil {
 		return err
 	}
-	c := codec{bytes: body, reading: true}
-	if e.state(&c); c.damaged {
-		return fmt.Errorf("%s: saved state is damaged", e.spec.Name)
-	}
+	e.state(&codec{bytes: body, reading: true})
 	for _, g := range e.games {
 		g.base().stand()
 		g.restore()

@@ -3,11 +3,9 @@
 package meltingpot
 
 import (
-	"fmt"
 	"slices"
 
 	"cermic/envs"
-	"cermic/envs/conf"
 )
 
 // Role is a scripted policy of one player. It uses the whole map, which no learner observes.
@@ -23,8 +21,8 @@ const (
 
 // Roles is implemented by this package's environments, for scripted players with different roles.
 type Roles interface {
-	// ScriptRoles fills act with the scripted actions of roles, one role per player of an environment.
-	ScriptRoles(roles []Role, act *envs.Actions) error
+	// ScriptRoles fills act with the scripted actions of one role per player, out of a set of RoleSets.
+	ScriptRoles(roles []Role, act *envs.Actions)
 	// RoleSets returns combinations of roles whose returns characterise the game; the first one is Script's.
 	RoleSets() [][]Role
 }
@@ -36,44 +34,23 @@ const cleaners = 3
 
 // Script fills act with the actions of cooperating players.
 func (e *env) Script(act *envs.Actions) bool {
-	return e.ScriptRoles(e.RoleSets()[0], act) == nil
+	e.ScriptRoles(e.RoleSets()[0], act)
+	return true
 }
 
 // RoleSets returns all cooperators, one cooperator and one defector, and all defectors. For clean_up it returns
 // Script's three cleaners and four eaters, eaters alone, and cleaners alone.
 func (e *env) RoleSets() [][]Role {
-	n, roles := e.spec.Agents, e.roles()
-	first := cleaners
-	if n == 2 {
-		first = 1
-	}
+	n := e.spec.Agents
 	all := func(r Role, n int) []Role { return slices.Repeat([]Role{r}, n) }
-	mixed := append(all(roles[0], first), all(roles[1], n-first)...)
 	if n == 2 {
-		return [][]Role{all(roles[0], n), mixed, all(roles[1], n)}
+		return [][]Role{all(RoleCooperate, n), {RoleCooperate, RoleDefect}, all(RoleDefect, n)}
 	}
-	return [][]Role{mixed, all(roles[1], n), all(roles[0], n)}
-}
-
-// roles lists the roles of the substrate.
-func (e *env) roles() []Role {
-	if _, ok := e.games[0].(*cleanUp); ok {
-		return []Role{RoleClean, RoleEat}
-	}
-	return []Role{RoleCooperate, RoleDefect}
+	return [][]Role{append(all(RoleClean, cleaners), all(RoleEat, n-cleaners)...), all(RoleEat, n), all(RoleClean, n)}
 }
 
 // ScriptRoles fills act with the scripted actions of these roles.
-func (e *env) ScriptRoles(roles []Role, act *envs.Actions) error {
-	if len(roles) != e.spec.Agents {
-		return fmt.Errorf("%s: %d roles, want one for each of the %d players", e.spec.Name, len(roles), e.spec.Agents)
-	}
-	for _, role := range roles {
-		if known := e.roles(); role != known[0] && role != known[1] {
-			return fmt.Errorf("%s: unknown role %q%s",
-				e.spec.Name, role, conf.Near(string(role), []string{string(known[0]), string(known[1])}))
-		}
-	}
+func (e *env) ScriptRoles(roles []Role, act *envs.Actions) {
 	for c, g := range e.games {
 		for i, role := range roles {
 			act.Discrete[c*len(roles)+i] = actNoop
@@ -82,7 +59,6 @@ func (e *env) ScriptRoles(roles []Role, act *envs.Actions) error {
 			}
 		}
 	}
-	return nil
 }
 
 // enough is the number of resources that a scripted player collects before it interacts.
@@ -113,7 +89,7 @@ func (m *matrix) script(i int, role Role) int32 {
 	}
 	way, ok := m.route(i, resource(1-class), goal)
 	if !ok {
-		way, ok = m.route(i, func(int32) bool { return false }, goal)
+		way, ok = m.route(i, m.nowhere, goal)
 	}
 	switch {
 	case !ok:

@@ -50,9 +50,6 @@ func (s *Settings) metric() string {
 	return name
 }
 
-// horizonLimit is the largest max_steps.
-const horizonLimit = 1_000_000
-
 // validate returns an error for the first impossible setting.
 func (s *Settings) validate(task string, common *envs.Common) error {
 	if err := common.Validate(task); err != nil {

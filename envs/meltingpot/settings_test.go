@@ -36,31 +36,6 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 	}
 }
 
-// panicOf returns the panic message of f.
-func panicOf(f func()) (message string) {
-	defer func() { message = fmt.Sprint(recover()) }()
-	f()
-	return
-}
-
-func TestWrongActionsAndBuffersPanicWithASentence(t *testing.T) {
-	for _, cfg := range allTasks(t) {
-		e, out, act := build(t, cfg, 3, 1)
-		k := int32(e.spec.Act.Choices)
-		for says, f := range map[string]func(){
-			"want":              func() { e.Step(&envs.Actions{Discrete: act.Discrete[1:]}, out) },
-			"choice -1 of row ": func() { act.Discrete[2] = -1; e.Step(act, out) },
-			fmt.Sprintf("choice %d of row 2, want 0 to %d", k, k-1): func() { act.Discrete[2] = k; e.Step(act, out) },
-			"mask of 2 environments, want 3":                        func() { e.Reset([]uint8{1, 0}, out) },
-			"make it with envs.NewStep":                             func() { e.Step(act, &envs.Step{}) },
-		} {
-			if got := panicOf(f); !strings.Contains(got, says) || !strings.HasPrefix(got, "meltingpot: ") {
-				t.Errorf("%s: panics with %q, want it to say %q", cfg.Kind(), got, says)
-			}
-		}
-	}
-}
-
 // The four scores of one game: the short ones stop after 100 steps, and sums are the means times the number of
 // players.
 func TestScoresCountWhatTheySay(t *testing.T) {

@@ -104,3 +104,36 @@ func TestAllResourcesComeBackWhileNobodyIsThere(t *testing.T) {
 		}
 	}
 }
+
+// Episodes end at random with the steps 1099, 1199 and so on only: one in ten in matrix games, one in five in
+// clean_up. This test checks these steps and their neighbours without playing the steps between.
+func TestEpisodesEndByChanceAtRecordedSteps(t *testing.T) {
+	const numEnvs = 400
+	for _, cfg := range allTasks(t) {
+		e, out, act := build(t, cfg, numEnvs, 0)
+		chance := 0.1
+		if cfg.Kind() == DefaultCleanUp().Kind() {
+			chance = 0.2
+		}
+		ends, draws := 0.0, 0.0
+		for at := 98; at <= 2500; at++ {
+			if near := (at + 2) % 100; near > 2 {
+				continue
+			}
+			for _, g := range e.games {
+				g.base().frame = int32(at - 1)
+			}
+			e.Step(act, out)
+			over := 0
+			for c := range numEnvs {
+				over += int(out.Terminated[c])
+			}
+			if at >= 1099 && at%100 == 99 {
+				ends, draws = ends+float64(over), draws+numEnvs
+			} else if over > 0 {
+				t.Errorf("%s: %d episodes end at random with step %d", cfg.Kind(), over, at)
+			}
+		}
+		binomial(t, cfg.Kind(), ends, draws, chance)
+	}
+}

@@ -104,7 +104,7 @@ func (b *battle) commands(actions []int32, dst []Command) {
 // check returns an error for the first action that an agent's mask forbids.
 func (b *battle) check(actions []int32) error {
 	for i, a := range actions {
-		if a < 0 || int(a) >= b.choices || b.mask[i*b.choices+int(a)] == 0 {
+		if b.mask[i*b.choices+int(a)] == 0 {
 			return fmt.Errorf("agent %d takes action %d, which its mask forbids", i, a)
 		}
 	}

@@ -11,6 +11,7 @@
 package smac
 
 import (
+	_ "embed"
 	"fmt"
 
 	"cermic/envs"
@@ -100,10 +101,7 @@ func (e *env) Spec() *envs.Spec { return &e.spec }
 // Reset starts new episodes. The k-th episode of an environment depends on the seed, the environment's index, k and
 // the actions alone.
 func (e *env) Reset(mask []uint8, out *envs.Step) {
-	e.checkShape(out)
-	if mask != nil && len(mask) != e.spec.NumEnvs {
-		panic(fmt.Sprintf("smac: Reset of a mask of %d environments, want %d", len(mask), e.spec.NumEnvs))
-	}
+	e.spec.CheckReset(mask, out)
 	e.mask, e.out = mask, out
 	e.resetting.Run()
 	e.mask, e.out = nil, nil
@@ -146,10 +144,7 @@ func (e *env) deploy(c int) {
 
 // Step advances every environment. It panics if an action is forbidden by its agent's mask.
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
-	e.checkShape(out)
-	if len(act.Discrete) != e.spec.NumEnvs*e.n {
-		panic(fmt.Sprintf("smac: Step with %d choices, want %d", len(act.Discrete), e.spec.NumEnvs*e.n))
-	}
+	e.spec.CheckActions(act, out)
 	for c := range e.arenas {
 		if err := e.arenas[c].check(act.Discrete[c*e.n : (c+1)*e.n]); err != nil {
 			panic(fmt.Sprintf("smac: environment %d: %v", c, err))
@@ -240,10 +235,24 @@ func (b *battle) label(seen []uint8, rel []float32) {
 	}
 }
 
-// checkShape panics on buffers of the wrong shape, because later code indexes without checks.
-func (e *env) checkShape(out *envs.Step) {
-	rows := e.spec.NumEnvs * e.n
-	if len(out.Obs) != rows*e.obs || len(out.State) != e.spec.NumEnvs*e.state || len(out.Mask) != rows*e.choices {
-		panic(fmt.Sprintf("smac: the Step has the wrong shapes for %s; make it with envs.NewStep", e.spec.Name))
-	}
+// measured holds the errors found by TestInterfaceIsThatOfTheOriginal: go test ./envs/smac -run
+// TestInterfaceIsThatOfTheOriginal -regen
+//
+//go:embed agreement.json
+var measured []byte
+
+func init() { envs.RegisterAgreements(measured) }
+
+// Field is the engine of a battle: the simulator or a running game. It does not handle observations or rewards.
+//
+// Both methods append the units observed afterwards to seen[:0] and return it. After an error, only Deploy may be
+// called.
+type Field interface {
+	// Deploy removes all units, creates the units of l and advances by one loop. It returns all of them, including a
+	// unit killed by a baneling in that loop.
+	Deploy(l *Lineup, seen []Sighting) ([]Sighting, error)
+	// Play gives one command per agent, advances by the loops of one step and returns the living units.
+	Play(orders []Command, seen []Sighting) ([]Sighting, error)
+	// Ground is the terrain, valid after Deploy.
+	Ground() *Terrain
 }

@@ -43,7 +43,6 @@ type goldenDims struct {
 	Actions int    `json:"n_actions"`
 	Obs     int    `json:"obs_size"`
 	State   int    `json:"state_size"`
-	Cap     int    `json:"cap_size"`
 	Move    int    `json:"move_feats"`
 	Enemy   [2]int `json:"enemy_feats"`
 	Ally    [2]int `json:"ally_feats"`
@@ -74,8 +73,6 @@ type goldenFrame struct {
 	Obs        [][]float32
 	State      []float32
 	Avail      []string
-	Caps       []float32
-	Visibility []string
 	AgentTags  []uint64 `json:"agent_tags"`
 	EnemyTags  []uint64 `json:"enemy_tags"`
 }

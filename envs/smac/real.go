@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"slices"
 	"sync"
 
 	"cermic/envs"
@@ -82,9 +81,7 @@ func newRealField(k *rules) *realField {
 	if k.race.name == zergRace.name {
 		race = sc2.Zerg
 	}
-	options := sc2.FromEnvironment(k.Version, race)
-	options.Difficulty = sc2.Difficulty(1 + slices.Index(difficulties, string(k.Difficulty)))
-	return &realField{rules: k, options: options}
+	return &realField{rules: k, options: sc2.FromEnvironment(k.Version, race)}
 }
 
 // deployTries is the number of attempts to start an episode, each with another game if necessary.
@@ -154,7 +151,7 @@ func (f *realField) Play(orders []Command, seen []Sighting) ([]Sighting, error) 
 			f.orders = append(f.orders, sc2.Order{Unit: c.Tag, Ability: abilityAttack, Target: c.Target})
 		}
 	}
-	units, err := f.game.Play(f.orders, uint32(f.LoopsPerStep))
+	units, err := f.game.Play(f.orders, loopsPerStep)
 	if err != nil {
 		f.drop()
 		slog.Warn("StarCraft II failed; its battle is not counted and the next one has another game", "error", err)

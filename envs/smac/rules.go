@@ -21,8 +21,9 @@ const (
 
 // Constants of the interface. From: oxwhirl/smacv2, smacv2/env/starcraft2/starcraft2.py, 577ab5a
 const (
-	fixedSight = 9 // without use_unit_ranges
-	fixedShoot = 6
+	loopsPerStep = 8 // game loops
+	fixedSight   = 9 // without use_unit_ranges
+	fixedShoot   = 6
 )
 
 // compass lists the directions of the four moves.
@@ -48,7 +49,7 @@ type rules struct {
 }
 
 func newRules(s Settings, r *race) *rules {
-	k := &rules{Settings: s, race: s.teams(r), ground: flat(), n: s.Agents, m: s.Enemies}
+	k := &rules{Settings: s, race: r, ground: flat(), n: s.Agents, m: s.Enemies}
 	if newPhysics(s.Otherwise).rim { // set here, because a loaded battle needs the terrain before its field exists
 		k.ground = rimmed()
 	}
@@ -60,7 +61,7 @@ func newRules(s Settings, r *race) *rules {
 	for t := range kinds {
 		k.sight[t], k.shoot[t] = fixedSight, fixedShoot
 		if s.UnitRanges {
-			k.sight[t], k.shoot[t] = kinds[t].sight, max(kinds[t].shoot, float64(s.MinAttack))
+			k.sight[t], k.shoot[t] = kinds[t].sight, max(kinds[t].shoot, s.MinAttack)
 		}
 	}
 	for bit, t := range r.types {

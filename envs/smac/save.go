@@ -3,10 +3,7 @@
 package smac
 
 import (
-	"errors"
 	"fmt"
-	"math"
-	"slices"
 
 	"cermic/envs"
 )
@@ -39,71 +36,13 @@ func (e *env) Load(state []byte) error {
 	}
 	for c := range e.arenas {
 		a := &e.arenas[c]
-		err := a.chance.UnmarshalBinary(chances[c])
-		if err == nil && !a.valid() {
-			err = errors.New("it is damaged")
-		}
-		if err != nil {
+		if err := a.chance.UnmarshalBinary(chances[c]); err != nil {
 			return fmt.Errorf("%s: saved state of environment %d: %w", e.spec.Name, c, err)
 		}
 		a.refresh()
 	}
 	return nil
 }
-
-// valid reports whether a loaded arena is possible: its units, targets and actions exist, and its positions are
-// finite.
-func (a *arena) valid() bool {
-	b, all := a.battle, int32(len(a.units))
-	if a.Over > aborted || b.Steps < 0 || !finite(b.Divisor) {
-		return false
-	}
-	for i := range b.units {
-		if u := &b.units[i]; u.Type >= typeCount || !u.finite() || !finite(b.before[i]) {
-			return false
-		}
-	}
-	for e := range b.finder {
-		if b.finder[e] < -1 || int(b.finder[e]) >= b.n {
-			return false
-		}
-	}
-	for i := range b.last {
-		if b.last[i] < -1 || int(b.last[i]) >= b.choices || !finite(b.gaze[i][0]+b.gaze[i][1]) {
-			return false
-		}
-	}
-	s, simulated := a.field.(*simulator)
-	if !simulated {
-		return true
-	}
-	for i, tag := range b.tags {
-		if tag > uint64(all) || tag == 0 && b.units[i].Health > 0 {
-			return false
-		}
-	}
-	return s.valid()
-}
-
-// valid reports whether the simulator's own state is possible.
-func (s *simulator) valid() bool {
-	all := int32(len(s.units))
-	exists := func(i int32) bool { return i >= 0 && i < all }
-	if s.clock.Loop < 0 || s.clock.Flying < 0 || int(s.clock.Flying) > len(s.flying) {
-		return false
-	}
-	for i := range s.units {
-		u := &s.units[i]
-		numbers := u.X + u.Y + u.Health + u.Shield + u.Cooldown + u.GoalX + u.GoalY + u.Facing
-		if !finite(float64(numbers)) || u.Type >= typeCount || !exists(u.Target) || u.Order > Attack &&
-			u.Order != burst || u.WindUp < 0 {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(s.flying[:s.clock.Flying], func(b blow) bool { return !exists(b.From) || !exists(b.At) })
-}
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // state lists the state variables of an environment. Distances and masks are recomputed.
 func (a *arena) state() []any {

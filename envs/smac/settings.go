@@ -24,7 +24,8 @@ type Settings struct {
 	Engine  Engine `json:"engine" oneof:"simulator,sc2" help:"engine of the battle: the built-in simulator or an installed StarCraft II"`
 	Version string `json:"sc2_version" help:"version of StarCraft II; results of different versions do not compare"`
 
-	Arguments
+	MoveAmount float64 `json:"move_amount" conf:"omitdefault" range:"(0..32]" help:"distance of a move, in cells; the first half must be free"`
+	MinAttack  float64 `json:"min_attack_range" conf:"omitdefault" help:"least shooting range of a unit type, in cells; with use_unit_ranges"`
 
 	Otherwise string `json:"otherwise,omitzero" help:"alternative to one decision of the simulator, for sensitivity tests; see Alternatives"`
 
@@ -67,8 +68,7 @@ type Settings struct {
 // From: oxwhirl/smacv2, smacv2/examples/configs, 577ab5a
 func DefaultSettings() Settings {
 	return Settings{
-		Arguments: DefaultArguments(),
-		Agents:    5, Enemies: 5, MaxSteps: 200, Engine: Simulator, Version: "4.10",
+		Agents: 5, Enemies: 5, MaxSteps: 200, Engine: Simulator, Version: "4.10", MoveAmount: 2, MinAttack: 2,
 		ObsAllHealth: true, ObsOwnHealth: true, ObsOwnPos: true, ObsTypes: true, ObsWipe: true, ProbObsEnemy: 1,
 		LookActions: 12, UnitRanges: true, ActionMask: true, StateLast: true,
 		RewardPositive: true, RewardDeath: 10, RewardWin: 200, RewardNegative: 0.5, RewardScale: true, ScaleRate: 20,
@@ -99,8 +99,16 @@ func (s *Settings) validate(task string, r *race) error {
 	if err := conf.Check(*s); err != nil {
 		return fmt.Errorf("%s: %w", task, err)
 	}
-	return cmp.Or(s.wantVersion(task), s.wantAlternative(task), s.wantScale(task, r), s.Arguments.wantMove(task, s),
-		s.Arguments.wantTeams(task, r), s.wantWin(task))
+	return cmp.Or(s.wantVersion(task), s.wantAlternative(task), s.wantScale(task, r), s.wantMove(task), s.wantWin(task))
+}
+
+// wantMove rejects a move_amount that is not whole if agents observe the terrain, whose points are 1 and 2 moves
+// away.
+func (s *Settings) wantMove(task string) error {
+	if m := s.MoveAmount; m != math.Trunc(m) && (s.ObsPathing || s.ObsHeight) {
+		return fmt.Errorf("%s: move_amount is %g, want a whole number with obs_pathing_grid or obs_terrain_height", task, m)
+	}
+	return nil
 }
 
 // wantVersion rejects malformed versions of the game.
@@ -187,10 +195,8 @@ func init() {
 // Kind is the task's name.
 func (Protoss) Kind() string { return "smac/protoss_5_vs_5" }
 
-// Kind is the task's name.
-func (Zerg) Kind() string { return "smac/zerg_5_vs_5" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind and WithShared implement envs.Config.
+func (Zerg) Kind() string                              { return "smac/zerg_5_vs_5" }
 func (p Protoss) WithShared(s envs.Common) envs.Config { p.Common = s; return p }
 
 // WithShared returns a copy with the settings that every task has.

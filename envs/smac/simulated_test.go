@@ -32,7 +32,7 @@ func simulated(k *rules, seed uint64) *sc2test.Yard {
 		case len(created) > 0:
 			generation += 1000 // the real game never reuses a tag
 			seen, _ = s.Deploy(requested(k, base, created), nil)
-		case len(orders) > 0 || loops == uint32(k.LoopsPerStep):
+		case len(orders) > 0 || loops == loopsPerStep:
 			seen, _ = s.Play(commandsOf(orders, generation), nil)
 		default: // waiting for units to appear or disappear
 			return nil

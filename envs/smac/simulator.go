@@ -17,7 +17,6 @@ import (
 type simulator struct {
 	*physics
 	agents int
-	loops  int       // of one step
 	units  []soldier // [N+M] agents first, in order of creation
 	flying []blow    // pending blows, the first Clock.Flying ones, in order of launch
 	clock  simClock
@@ -55,7 +54,7 @@ const (
 func newSimulator(k *rules, chance *rng.Rand) *simulator {
 	all := k.n + k.m
 	s := &simulator{
-		physics: newPhysics(k.Otherwise), agents: k.n, loops: int(k.LoopsPerStep), units: make([]soldier, all),
+		physics: newPhysics(k.Otherwise), agents: k.n, units: make([]soldier, all),
 		order:  make([]int32, all),
 		chance: chance, ground: k.ground,
 	}
@@ -87,7 +86,7 @@ func (s *simulator) Play(orders []Command, seen []Sighting) ([]Sighting, error) 
 	for i := range orders {
 		s.command(&orders[i])
 	}
-	for range s.loops {
+	for range loopsPerStep {
 		s.loop()
 	}
 	return s.observe(seen, false), nil

@@ -60,33 +60,3 @@ func (b *battle) shield(u *Unit, dst []float32) []float32 {
 	dst[0] = float32(float64(u.Shield) / kinds[u.Type].maxShield)
 	return dst[1:]
 }
-
-// capabilities writes the types of all agents, dead or alive, [N, types].
-func (b *battle) capabilities(dst []float32) {
-	clear(dst)
-	for i := range b.n {
-		dst[i*len(b.race.types)+b.bits[b.units[i].Type]] = 1
-	}
-}
-
-// sees writes which living units are in each agent's sight range, [N,N+M]. Of two agents, the one with the lower
-// number decides for both. Cones have no effect.
-func (b *battle) sees(dst []uint8) {
-	clear(dst)
-	all := len(b.units)
-	for i := range b.n {
-		if b.units[i].Health == 0 {
-			continue
-		}
-		sight := b.sight[b.units[i].Type]
-		for j := i + 1; j < all; j++ {
-			if b.units[j].Health == 0 || b.apart[i*all+j] >= sight {
-				continue
-			}
-			dst[i*all+j] = 1
-			if j < b.n {
-				dst[j*all+i] = 1
-			}
-		}
-	}
-}

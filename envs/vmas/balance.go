@@ -30,14 +30,10 @@ func DefaultBalance() Balance {
 
 func init() { envs.Register(DefaultBalance()) }
 
-// Kind is the task's name.
-func (Balance) Kind() string { return "vmas/balance" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (Balance) Kind() string                           { return "vmas/balance" }
 func (b Balance) WithShared(s envs.Common) envs.Config { b.Common = s; return b }
-
-// WithDiscrete returns a copy with another action set.
-func (b Balance) WithDiscrete(d Discrete) envs.Config { b.Discrete = d; return b }
+func (b Balance) WithDiscrete(d Discrete) envs.Config  { b.Discrete = d; return b }
 
 // Build makes the environment.
 func (b Balance) Build(seed uint64, workers int) (envs.Env, error) {
@@ -103,11 +99,7 @@ func (b *balance) World() WorldSpec {
 		{Name: "line", Shape: Line(balanceLineLength), Mass: balanceLineMass, Movable: true, Rotatable: true, Collides: true},
 		{Name: "floor", Shape: Box(10, 1), Mass: 1, Collides: true},
 	}
-	for i := range b.Agents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), balanceAgentRadius)
-		a.Gain = balanceForce
-		s.Agents = append(s.Agents, a)
-	}
+	s.addAgents(b.Agents, balanceAgentRadius, func(_ int, a *Agent) { a.Gain = balanceForce })
 	s.Obs = 16
 	s.Entities = []envs.Entity{
 		// the velocities and angles of the objects have no entity of their own
@@ -183,4 +175,20 @@ func (b *balance) Progress(w *World, c int) float32 {
 
 func (b *balance) toGoal(w *World, c int) float32 {
 	return w.Pos(c, balancePackage).Sub(w.Pos(c, balanceGoal)).Norm()
+}
+
+// Script lifts with full force and eases off on the side of the line that is too high. The target tilt lets the
+// package slide back to the middle of the line and makes the load drift slowly to the goal.
+func (b *balance) Script(w *World, c, agent int) Vec {
+	line, load, goal := w.Pos(c, balanceLine), w.Pos(c, balancePackage), w.Pos(c, balanceGoal)
+	self := w.Pos(c, w.Agent(agent))
+	offset := load.X - line.X
+	sliding := w.Vel(c, balancePackage).X - w.Vel(c, balanceLine).X
+	level := clamp(0.8*offset+sliding, 0.2)
+	tilt := w.Rot(c, balanceLine) - level + w.Spin(c, balanceLine)
+	const spread = balanceLineLength - balanceAgentRadius
+	slot := -spread/2 + spread*float32(agent)/float32(b.Agents-1) // the agent's place under the line
+	lift := 1 - max(0, 3*tilt*slot/(spread/2))
+	drift := clamp(goal.X-load.X, 0.05)
+	return Vec{4*(line.X+slot-self.X) + drift, lift}
 }

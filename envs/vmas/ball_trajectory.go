@@ -30,14 +30,10 @@ func DefaultBallTrajectory() BallTrajectory {
 
 func init() { envs.Register(DefaultBallTrajectory()) }
 
-// Kind is the task's name.
-func (BallTrajectory) Kind() string { return "vmas/ball_trajectory" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (BallTrajectory) Kind() string                           { return "vmas/ball_trajectory" }
 func (b BallTrajectory) WithShared(s envs.Common) envs.Config { b.Common = s; return b }
-
-// WithDiscrete returns a copy with another action set.
-func (b BallTrajectory) WithDiscrete(d Discrete) envs.Config { b.Discrete = d; return b }
+func (b BallTrajectory) WithDiscrete(d Discrete) envs.Config  { b.Discrete = d; return b }
 
 // Build makes the environment.
 func (b BallTrajectory) Build(seed uint64, workers int) (envs.Env, error) {
@@ -75,11 +71,7 @@ func (b *ballTrajectory) World() WorldSpec {
 	s.Landmarks = []Body{{
 		Name: "ball", Shape: Sphere(ballRadius), Mass: 1, Movable: true, Collides: true, LinearFriction: &ballFriction,
 	}}
-	for i := range ballAgents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), ballAgentRadius)
-		a.Drag = &agentDrag
-		s.Agents = append(s.Agents, a)
-	}
+	s.addAgents(ballAgents, ballAgentRadius, func(_ int, a *Agent) { a.Drag = &agentDrag })
 	if b.Joints {
 		s.Substeps, s.JointForce, s.CollisionForce = 15, 900, 1500
 		for i := range ballAgents {
@@ -154,3 +146,18 @@ func (b *ballTrajectory) updateErrors(w *World, c int) (decrease float32) {
 
 // Outcome: the task has neither success nor end.
 func (b *ballTrajectory) Outcome(*World, int) (success, over bool) { return false, false }
+
+// Script pulls the ball along a diagonal, where the force limits are largest. Without rods, the left agent pushes the
+// ball along their starting line and the right one moves out of its way.
+func (b *ballTrajectory) Script(w *World, c, agent int) Vec {
+	if b.Joints {
+		return Vec{1, 1}
+	}
+	const aside = 0.2
+	ball, self := w.Pos(c, 0), w.Pos(c, w.Agent(agent))
+	vel := w.Vel(c, w.Agent(agent))
+	if other := w.Pos(c, w.Agent(1-agent)); self.X > other.X || self.X == other.X && agent == 1 {
+		return ball.Add(Vec{0, aside}).Sub(self).Mul(10).Sub(vel)
+	}
+	return Vec{1, 10*(ball.Y-self.Y) - 3*vel.Y}
+}

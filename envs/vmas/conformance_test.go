@@ -29,3 +29,6 @@ func TestDiscreteTasksKeepTheContract(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkStep times physics, rewards, observations and labels.
+func BenchmarkStep(b *testing.B) { envtest.Bench(b, nil) }

@@ -31,13 +31,9 @@ func DefaultDispersion() Dispersion {
 
 func init() { envs.Register(DefaultDispersion()) }
 
-// Kind is the task's name.
-func (Dispersion) Kind() string { return "vmas/dispersion" }
-
-// WithShared returns a copy with the settings that every task has.
-func (d Dispersion) WithShared(s envs.Common) envs.Config { d.Common = s; return d }
-
-// WithDiscrete returns a copy with another action set.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (Dispersion) Kind() string                            { return "vmas/dispersion" }
+func (d Dispersion) WithShared(s envs.Common) envs.Config  { d.Common = s; return d }
 func (d Dispersion) WithDiscrete(set Discrete) envs.Config { d.Discrete = set; return d }
 
 // Build makes the environment.
@@ -67,11 +63,7 @@ func (d *dispersion) World() WorldSpec {
 		s.Landmarks = append(s.Landmarks, Body{Name: name, Shape: Sphere(d.FoodRadius), Mass: 1})
 		s.Entities = append(s.Entities, envs.Entity{Name: name, Kind: envs.Object, From: 4 + 3*i, To: 7 + 3*i})
 	}
-	for i := range d.Agents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), dispersionAgentRadius)
-		a.Collides = false
-		s.Agents = append(s.Agents, a)
-	}
+	s.addAgents(d.Agents, dispersionAgentRadius, func(_ int, a *Agent) { a.Collides = false })
 	s.Obs = 4 + 3*d.Food
 	s.Memory = []Slot{{"eaten", d.Food}}
 	s.SparseIsDense = true

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"runtime"
+	"strings"
 	"sync/atomic"
 
 	"cermic/envs"
@@ -128,10 +130,7 @@ func (e *env) Spec() *envs.Spec { return &e.spec }
 // Reset starts new episodes. The state of an environment after its k-th reset depends only on the seed, the
 // environment's index and k, except for memory in WorldSpec.Kept.
 func (e *env) Reset(mask []uint8, out *envs.Step) {
-	e.check(out)
-	if mask != nil && len(mask) != e.spec.NumEnvs {
-		panic(fmt.Sprintf("vmas: Reset of a mask of %d environments, want %d", len(mask), e.spec.NumEnvs))
-	}
+	e.spec.CheckReset(mask, out)
 	n := e.spec.Agents
 	for c := range e.spec.NumEnvs {
 		if mask != nil && mask[c] == 0 {
@@ -153,19 +152,7 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 
 // Step advances every environment.
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
-	e.check(out)
-	rows := e.spec.NumEnvs * e.spec.Agents
-	if e.choices != nil && len(act.Discrete) != rows {
-		panic(fmt.Sprintf("vmas: Step with %d choices, want %d", len(act.Discrete), rows))
-	}
-	if e.choices == nil && len(act.Continuous) != 2*rows {
-		panic(fmt.Sprintf("vmas: Step with %d force components, want %d", len(act.Continuous), 2*rows))
-	}
-	for row, k := range act.Discrete {
-		if uint32(k) >= uint32(len(e.choices)) { // checked here, because a panic on a worker could not be recovered
-			panic(fmt.Sprintf("vmas: choice %d in row %d, want 0 to %d", k, row, len(e.choices)-1))
-		}
-	}
+	e.spec.CheckActions(act, out)
 	e.actions, e.out = act, out
 	e.job.Run()
 	e.actions, e.out = nil, nil
@@ -196,7 +183,7 @@ func (e *env) advance(from, to int) {
 
 // writeObs writes the observations of environment c and its labels.
 func (e *env) writeObs(c int, out *envs.Step) {
-	defer e.explain(c)
+	defer e.explain()
 	n, o := e.spec.Agents, e.spec.Obs[0]
 	rows := out.Obs[c*n*o : (c+1)*n*o]
 	clear(rows)
@@ -215,6 +202,29 @@ func (e *env) writeObs(c int, out *envs.Step) {
 	}
 	copy(out.State[c*n*o:(c+1)*n*o], rows)
 	e.label(c, out)
+}
+
+// explain, deferred around Observe, turns its panic beyond the end of an observation into an error.
+func (e *env) explain() {
+	r := recover()
+	if r == nil {
+		return
+	}
+	declared := e.spec.Obs[0]
+	out, ok := r.(runtime.Error)
+	if !ok || !strings.Contains(out.Error(), "out of range") || !strings.HasSuffix(out.Error(), fmt.Sprint(" ", declared)) {
+		panic(r)
+	}
+	err := fmt.Errorf("%s: Observe writes more than %d numbers (%w): set w.Obs in World", e.spec.Name, declared, out)
+	e.mistake.CompareAndSwap(nil, &err)
+}
+
+// Err returns the error found in the task's Observe, if any.
+func (e *env) Err() error {
+	if err := e.mistake.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // obsLen is the length of policy agent i's observation; its row has the length of the longest one.
@@ -248,10 +258,37 @@ func (e *env) score(c int, dense []float32) float32 {
 	return sum
 }
 
-// check panics on buffers of the wrong shape, because later code indexes without checks.
-func (e *env) check(out *envs.Step) {
-	rows := e.spec.NumEnvs * e.spec.Agents
-	if len(out.Obs) != rows*e.spec.Obs[0] || len(out.State) != rows*e.spec.Obs[0] || len(out.Dense) != rows {
-		panic(fmt.Sprintf("vmas: the Step has the wrong shapes for %s; make it with envs.NewStep", e.spec.Name))
+// giveSparse fills sparse [N] with the sparse reward of environment c and updates the number of partial rewards
+// given.
+//
+// paper:sparse  The paper rewards only success in the starred tasks. Every agent gets SuccessReward once per episode,
+// at the first successful state. If the original reward is already sparse, it is used instead.
+//
+// With k milestones, the j-th of k equal parts is given when progress first reaches j/k. Success gives all remaining
+// parts.
+func (e *env) giveSparse(c int, success bool, dense, sparse []float32) {
+	if e.world.spec.SparseIsDense {
+		copy(sparse, dense)
+		return
+	}
+	clear(sparse)
+	parts, given := int32(e.settings.Milestones), e.given[c]
+	if given == parts {
+		return
+	}
+	reached := given
+	if success {
+		reached = parts
+	} else if e.progresser != nil && parts > 1 {
+		share := math.Floor(float64(e.progresser.Progress(e.world, c)) * float64(parts))
+		reached = max(given, int32(min(share, float64(parts-1)))) // NaN counts as 0
+	}
+	if reached == given {
+		return
+	}
+	e.given[c] = reached
+	bonus := e.settings.SuccessReward * float32(reached-given) / float32(parts)
+	for i := range sparse {
+		sparse[i] = bonus
 	}
 }

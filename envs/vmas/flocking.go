@@ -5,6 +5,7 @@ package vmas
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"cermic/envs"
 	"cermic/envs/rng"
@@ -33,14 +34,10 @@ func DefaultFlocking() Flocking {
 
 func init() { envs.Register(DefaultFlocking()) }
 
-// Kind is the task's name.
-func (Flocking) Kind() string { return "vmas/flocking" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (Flocking) Kind() string                           { return "vmas/flocking" }
 func (f Flocking) WithShared(s envs.Common) envs.Config { f.Common = s; return f }
-
-// WithDiscrete returns a copy with another action set.
-func (f Flocking) WithDiscrete(d Discrete) envs.Config { f.Discrete = d; return f }
+func (f Flocking) WithDiscrete(d Discrete) envs.Config  { f.Discrete = d; return f }
 
 // Build makes the environment.
 func (f Flocking) Build(seed uint64, workers int) (envs.Env, error) {
@@ -107,11 +104,9 @@ func (f *flocking) World() WorldSpec {
 	target := DefaultAgent("target", flockingAgentRadius)
 	target.Scripted = true
 	s.Agents = []Agent{target}
-	for i := range f.Agents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), flockingAgentRadius)
+	s.addAgents(f.Agents, flockingAgentRadius, func(_ int, a *Agent) {
 		a.Lidar = Lidar{Angles: Rays(f.LidarRays, 0, 2*math.Pi), Range: flockingRange, Sees: numbers(0, f.Obstacles)}
-		s.Agents = append(s.Agents, a)
-	}
+	})
 	s.Obs = 6 + f.LidarRays
 	s.Entities = []envs.Entity{
 		{Name: "agent", Kind: envs.Own, From: 0, To: s.Obs}, // the rays have no entity of their own
@@ -231,4 +226,31 @@ func (f *flocking) missing(w *World, c int) float32 {
 		worst = max(worst, spread)
 	}
 	return max(0, worst-flockingTight)
+}
+
+// Script steers to the agent's place in a ring around the target and avoids collisions. The target is as fast as the
+// agents, so distant agents head for a meeting point.
+func (f *flocking) Script(w *World, c, agent int) Vec {
+	const room = 0.02
+	target, self := w.Agent(flockingTarget), w.Pos(c, w.Agent(agent))
+	ring := max(0.125, 0.065/float32(math.Sin(math.Pi/float64(max(2, f.Agents)))))
+	place := headingOf(2 * math.Pi * float32(agent) / float32(f.Agents)).Mul(ring).Add(w.Pos(c, target))
+	avoid := slices.Delete(numbers(0, w.count), w.Agent(agent), w.Agent(agent)+1)
+	if steps := place.Sub(self).Norm() / flockingStride; steps > 10 {
+		for range 4 { // converged after four iterations
+			steps = place.Add(f.lead(w, c, steps)).Sub(self).Norm() / flockingStride
+		}
+		return w.steer(c, agent, place.Add(f.lead(w, c, steps)), Vec{}, avoid, room)
+	}
+	return w.steer(c, agent, place, w.Vel(c, target), avoid, room)
+}
+
+// flockingStride is the distance that the target, or an agent at full force along an axis, moves in a step.
+const flockingStride = 0.04
+
+// lead is the target's displacement after some steps, if nothing stops it.
+func (f *flocking) lead(w *World, c int, steps float32) Vec {
+	now := *f.memory(w, c).clock / flockingPeriod
+	from, to := headingOf(now), headingOf(now+steps/flockingPeriod)
+	return Vec{to.Y - from.Y, from.X - to.X}.Mul(flockingStride * flockingPeriod)
 }

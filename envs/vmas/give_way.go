@@ -49,14 +49,10 @@ func DefaultGiveWay() GiveWay {
 
 func init() { envs.Register(DefaultGiveWay()) }
 
-// Kind is the task's name.
-func (GiveWay) Kind() string { return "vmas/give_way" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (GiveWay) Kind() string                           { return "vmas/give_way" }
 func (g GiveWay) WithShared(s envs.Common) envs.Config { g.Common = s; return g }
-
-// WithDiscrete returns a copy with another action set.
-func (g GiveWay) WithDiscrete(d Discrete) envs.Config { g.Discrete = d; return g }
+func (g GiveWay) WithDiscrete(d Discrete) envs.Config  { g.Discrete = d; return g }
 
 // Build makes the environment.
 func (g GiveWay) Build(seed uint64, workers int) (envs.Env, error) {
@@ -140,8 +136,7 @@ func (g *giveWay) World() WorldSpec {
 		s.Landmarks = append(s.Landmarks, Body{Name: line.name, Shape: Line(line.length), Mass: 1, Collides: true})
 	}
 	friction := float32(g.LinearFriction)
-	for i := range 2 {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), giveWayRadius)
+	s.addAgents(2, giveWayRadius, func(_ int, a *Agent) {
 		if g.BoxAgents {
 			a.Shape = giveWayBox
 		}
@@ -150,8 +145,7 @@ func (g *giveWay) World() WorldSpec {
 			a.Range = g.strongest
 		}
 		a.LinearFriction, a.MaxVelocity = &friction, g.SpeedLimit
-		s.Agents = append(s.Agents, a)
-	}
+	})
 	s.Obs, s.ObsNoise = 4, g.ObsNoise
 	s.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: 4}}
 	if g.ObserveRelPos {
@@ -344,4 +338,28 @@ func (g *giveWay) Paint(_ *World, _ int, scene *envs.Scene) {
 	if g.MirrorPassage {
 		scene.MinY = -0.85
 	}
+}
+
+// Script parks agent 0 in the upper niche until agent 1, which waits outside, has passed below. Its actions are
+// velocities for the controller.
+func (g *giveWay) Script(w *World, c, agent int) Vec {
+	const (
+		gain    = 4    // the slowest command corresponds to 0.02 m
+		niche   = 0.45 // height at which the other agent fits below
+		waiting = 0.4  // distance from the middle that leaves room to enter the niche
+	)
+	yielding, passing := w.Pos(c, w.Agent(0)), w.Pos(c, w.Agent(1))
+	passed := passing.X < yielding.X-2*giveWayRadius
+	self, target := w.Pos(c, w.Agent(agent)), w.Pos(c, giveWayGoal+agent)
+	switch {
+	case agent == 1 && !passed && yielding.Y < niche-0.1:
+		target.X = waiting
+	case agent == 0 && !passed && abs(self.X) < 0.15:
+		target = Vec{0, niche}
+	case agent == 0 && !passed:
+		target.X = 0
+	case agent == 0 && self.Y > 0.1:
+		target = Vec{0, 0}
+	}
+	return target.Sub(self).Mul(gain)
 }

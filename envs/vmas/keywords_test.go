@@ -3,10 +3,7 @@
 package vmas
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"math"
 	"strings"
 	"testing"
 
@@ -14,31 +11,7 @@ import (
 	"cermic/envs/conf"
 	"cermic/envs/envtest"
 	"cermic/envs/envtest/must"
-	"cermic/envs/rng"
 )
-
-// Runs are keyed by a hash of their settings, so a new setting must not appear in the JSON while it has its default.
-func TestDefaultsKeepTheirIdentity(t *testing.T) {
-	pinned := map[string]string{
-		"vmas/balance":          "4510bf23d0f04f11",
-		"vmas/ball_trajectory":  "c1ffc1b7c87929b8",
-		"vmas/dispersion":       "4a342f9694a70de0",
-		"vmas/flocking":         "df0f5816ed56539e",
-		"vmas/give_way":         "3c7bf27bba70575b",
-		"vmas/navigation":       "1cb4ba9dda795ed3",
-		"vmas/passage":          "532e8d69cd11d557",
-		"vmas/sampling":         "4be41da79739a71b",
-		"vmas/simple_adversary": "189f326978f46a38", // since its groups train separately and its environments share a goal
-		"vmas/transport":        "6f610bd376c1182f",
-		"vmas/wheel":            "0f3b9c8fe54b9aa7",
-	}
-	for name, want := range pinned {
-		cfg := must.Value(envs.Default(name))
-		if id, err := conf.Hash(cfg); err != nil || id != want {
-			t.Errorf("%s has the hash %s (%v), want %s", name, id, err, want)
-		}
-	}
-}
 
 // combined are combinations of keyword arguments that no recording covers.
 var combined = []string{
@@ -97,42 +70,6 @@ func TestTasksKeepTheContractWithOtherSettings(t *testing.T) {
 		t.Run(named(k, overlay), func(t *testing.T) { envtest.Check(t, configOf(t, overlay)) })
 	}
 }
-
-// twins builds a task twice, the second time with further settings. Both get the same random actions and reset when
-// an episode of the first ends; show is called after every step.
-func twins(t *testing.T, base, more string, steps int, show func(a, b *env, x, y *envs.Step)) {
-	t.Helper()
-	first, second := map[string]any{}, map[string]any{}
-	for _, text := range []string{base, more} {
-		must.Do(t, json.Unmarshal([]byte(text), &second))
-		second["copies"], second["reward"] = 16, envs.Dense
-		if len(first) == 0 {
-			maps.Copy(first, second)
-		}
-	}
-	a, b := buildOverlay(t, first, 3, 1), buildOverlay(t, second, 3, 1)
-	x, y, act, r, done := envs.NewStep(a.Spec()), envs.NewStep(b.Spec()), envs.NewActions(a.Spec()),
-		rng.New(5, "twins"), make([]uint8, 16)
-	a.Reset(nil, x)
-	b.Reset(nil, y)
-	for step := range steps {
-		draw(act, step, 2*a.spec.Agents, r)
-		a.Step(act, x)
-		b.Step(act, y)
-		show(a, b, x, y)
-		if t.Failed() {
-			t.Fatalf("at step %d", step)
-		}
-		for c := range done {
-			done[c] = x.Terminated[c] | x.Truncated[c]
-		}
-		a.Reset(done, x)
-		b.Reset(done, y)
-	}
-}
-
-// near compares two numbers up to some float32 roundings of their size, or of 1.
-func near(x, y float32) bool { return math.Abs(float64(x-y)) <= 2e-6*(1+math.Abs(float64(y))) }
 
 // term returns a named part of environment c's memory.
 func (e *env) term(c int, name string) []float32 {

@@ -30,7 +30,8 @@ func (g greedy) Observe(w *World, c, agent int, dst []float32) {
 }
 
 func TestMoreNumbersThanDeclaredAreNamed(t *testing.T) {
-	mistake := "mine/greedy: Observe wrote 8 numbers, w.Obs is 6: set it in World"
+	mistake := "mine/greedy: Observe writes more than 6 numbers (runtime error: index out of range [6] with length 6): " +
+		"set w.Obs in World"
 	for writes, want := range map[int]string{6: "", 8: mistake} {
 		env := must.Value(New("mine/greedy", envs.DefaultCommon(), DefaultSettings(), greedy{6, writes}, 1, 1))
 		step := envs.NewStep(env.Spec())
@@ -64,11 +65,11 @@ func TestInconsistentTeamsAreRefused(t *testing.T) {
 		"mine/crooked: agent other has team 2, but there are 2 groups": func(w *WorldSpec) {
 			w.Groups, w.Agents[1].Team = two, 2
 		},
-		"mine/crooked: group mice has no agent": func(w *WorldSpec) { w.Groups = two },
-		"mine/crooked: group cats observes 7 numbers, want 1 to 6": func(w *WorldSpec) {
+		"mine/crooked: group mice has 0 agents and observes 4 numbers, want at least 1 and 1 to 6": func(w *WorldSpec) { w.Groups = two },
+		"mine/crooked: group cats has 2 agents and observes 7 numbers, want at least 1 and 1 to 6": func(w *WorldSpec) {
 			w.Groups = []envs.Group{{Name: "cats", Obs: 7}}
 		},
-		"mine/crooked: every agent is scripted; want at least one policy agent": func(w *WorldSpec) {
+		"mine/crooked: the world has no agent that is not scripted": func(w *WorldSpec) {
 			w.Agents[0].Scripted, w.Agents[1].Scripted = true, true
 		},
 	} {

@@ -5,6 +5,7 @@ package vmas
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"cermic/envs"
 	"cermic/envs/rng"
@@ -45,14 +46,10 @@ func DefaultNavigation() Navigation {
 
 func init() { envs.Register(DefaultNavigation()) }
 
-// Kind is the task's name.
-func (Navigation) Kind() string { return "vmas/navigation" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (Navigation) Kind() string                           { return "vmas/navigation" }
 func (n Navigation) WithShared(s envs.Common) envs.Config { n.Common = s; return n }
-
-// WithDiscrete returns a copy with another action set.
-func (n Navigation) WithDiscrete(d Discrete) envs.Config { n.Discrete = d; return n }
+func (n Navigation) WithDiscrete(d Discrete) envs.Config  { n.Discrete = d; return n }
 
 // Build makes the environment.
 func (n Navigation) Build(seed uint64, workers int) (envs.Env, error) {
@@ -123,17 +120,13 @@ func (n *navigation) World() WorldSpec {
 		goal := Body{Name: fmt.Sprintf("goal %d", i), Shape: Sphere(navigationGoalRadius), Mass: 1}
 		s.Landmarks = append(s.Landmarks, goal)
 	}
-	for i := range n.Agents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), n.AgentRadius)
+	s.addAgents(n.Agents, n.AgentRadius, func(i int, a *Agent) {
 		a.Collides = n.Collisions
 		if n.Collisions {
-			others := numbers(n.Agents, n.Agents)
-			a.Lidar = Lidar{
-				Angles: Rays(n.LidarRays, 0, 2*math.Pi), Range: n.LidarRange, Sees: append(others[:i:i], others[i+1:]...),
-			}
+			others := slices.Delete(numbers(n.Agents, n.Agents), i, i+1)
+			a.Lidar = Lidar{Angles: Rays(n.LidarRays, 0, 2*math.Pi), Range: n.LidarRange, Sees: others}
 		}
-		s.Agents = append(s.Agents, a)
-	}
+	})
 	goals := 1
 	if n.ObserveAllGoals {
 		goals = n.Agents

@@ -62,27 +62,6 @@ func TestScriptsReturnAsMuchAsInTheOriginal(t *testing.T) {
 	}
 }
 
-// With the package at the centre of the line, full force lifts it as far as measured in the original.
-func TestFullForceLiftsAsFarAsInTheOriginal(t *testing.T) {
-	for agents, rise := range map[int]float32{2: 0.259, 4: 0.579, 6: 0.820, 8: 1.007} {
-		cfg := DefaultBalance()
-		cfg.Agents, cfg.RandomPackagePosOnLine, cfg.NumEnvs = agents, false, 1
-		e := must.Value(cfg.Build(1, 1)).(*env)
-		out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
-		e.Reset(nil, out)
-		start := e.world.Pos(0, balancePackage).Y
-		for k := range act.Continuous {
-			act.Continuous[k] = float32(k % 2)
-		}
-		for range 100 {
-			e.Step(act, out)
-		}
-		if got := e.world.Pos(0, balancePackage).Y - start; abs(got-rise) > 0.0006 { // recorded to three digits
-			t.Errorf("%d agents lift the package by %.4f in 100 steps, want %.3f", agents, got, rise)
-		}
-	}
-}
-
 // playOnce runs one evaluation episode in each parallel environment and returns the mean and standard deviation of
 // the score.
 func playOnce(t *testing.T, cfg envs.Config, scripted bool) (mean, std float64) {

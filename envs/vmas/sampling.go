@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"cermic/envs"
 	"cermic/envs/rng"
@@ -44,14 +45,10 @@ func DefaultSampling() Sampling {
 
 func init() { envs.Register(DefaultSampling()) }
 
-// Kind is the task's name.
-func (Sampling) Kind() string { return "vmas/sampling" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (Sampling) Kind() string                           { return "vmas/sampling" }
 func (s Sampling) WithShared(c envs.Common) envs.Config { s.Common = c; return s }
-
-// WithDiscrete returns a copy with another action set.
-func (s Sampling) WithDiscrete(d Discrete) envs.Config { s.Discrete = d; return s }
+func (s Sampling) WithDiscrete(d Discrete) envs.Config  { s.Discrete = d; return s }
 
 // Build makes the environment.
 func (s Sampling) Build(seed uint64, workers int) (envs.Env, error) {
@@ -142,15 +139,11 @@ var samplingAround = [8]Vec{{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {-1, -1}, {1, -1},
 func (s *sampling) World() WorldSpec {
 	w := DefaultWorld()
 	w.XLimit, w.YLimit, w.HalfSize = s.limit.X, s.limit.Y, max(s.size.X, s.size.Y)
-	for i := range s.Agents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), float32(s.AgentRadius))
-		others := numbers(0, s.Agents)
+	w.addAgents(s.Agents, float32(s.AgentRadius), func(i int, a *Agent) {
 		const first = 0.05 // first angle, in radians
-		a.Lidar = Lidar{
-			Angles: Rays(samplingRays, first, first+2*math.Pi), Range: s.LidarRange, Sees: append(others[:i:i], others[i+1:]...),
-		}
-		w.Agents = append(w.Agents, a)
-	}
+		others := slices.Delete(numbers(0, s.Agents), i, i+1)
+		a.Lidar = Lidar{Angles: Rays(samplingRays, first, first+2*math.Pi), Range: s.LidarRange, Sees: others}
+	})
 	w.Obs = 4 + samplingRays + len(samplingAround)
 	// rays and cells have no entity of their own
 	w.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: w.Obs}}
@@ -342,4 +335,39 @@ func (s *sampling) Paint(w *World, c int, scene *envs.Scene) {
 // middle returns the centre of a cell.
 func (s *sampling) middle(x, y int) Vec {
 	return Vec{float32((float64(x)+0.5)*s.GridSpacing - s.XDim), float32((float64(y)+0.5)*s.GridSpacing - s.YDim)}
+}
+
+// Script visits the agent's share of the centres, then the nearby cells with the largest reward per distance.
+func (s *sampling) Script(w *World, c, agent int) Vec {
+	m := s.memory(w, c)
+	self := w.Pos(c, w.Agent(agent))
+	target, found := Vec{}, false
+	for k := agent; k < s.Gaussians && !found; k += s.Agents {
+		if m.visited[k] == 0 {
+			target, found = Vec{m.centres[2*k], m.centres[2*k+1]}, true
+		}
+	}
+	if !found {
+		target = s.bestCell(&m, self)
+	}
+	const stiffness, damping = 10, 2
+	return target.Sub(self).Mul(stiffness).Sub(w.Vel(c, w.Agent(agent)).Mul(damping))
+}
+
+// bestCell returns the centre of the best cell near p.
+func (s *sampling) bestCell(m *samplingMemory, p Vec) Vec {
+	const view = 4 // cells to each side
+	index := s.index(p)
+	x, y := index/s.ny, index%s.ny
+	best, most := p, float32(-1)
+	for i := max(0, x-view); i <= min(s.nx-1, x+view); i++ {
+		for j := max(0, y-view); j <= min(s.ny-1, y+view); j++ {
+			middle := s.middle(i, j)
+			worth := s.unsampled(m, middle) / *m.peak / (s.cell + middle.Sub(p).Norm())
+			if worth > most {
+				best, most = middle, worth
+			}
+		}
+	}
+	return best
 }

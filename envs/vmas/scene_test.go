@@ -3,6 +3,7 @@
 package vmas
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -50,43 +51,51 @@ func TestScenesHoldTheAgentsAndWhatTheyAreAfter(t *testing.T) {
 	}
 }
 
-// Scenes contain the bodies that settings add, in the sizes that they set.
-func TestScenesGoBySettings(t *testing.T) {
-	for _, c := range []struct {
-		settings string
-		half     Vec // smallest half size of the scene
-		want     map[envs.Role]int
-	}{
-		{`{"kind":"vmas/give_way","mirror_passage":true}`, Vec{2.5, 0.7},
-			map[envs.Role]int{envs.RoleTarget: 2, envs.RoleObstacle: 12}},
-		{`{"kind":"vmas/dispersion","pos_range":2.5}`, Vec{2.5, 2.5}, map[envs.Role]int{envs.RoleTarget: 4}},
-		{`{"kind":"vmas/navigation","n_agents":4,"collisions":false,"agents_with_same_goal":4,"world_spawning_y":3}`,
-			Vec{3, 3},
-			map[envs.Role]int{envs.RoleTarget: 4, envs.RoleSensor: 0}},
-		{`{"kind":"vmas/navigation","n_lidar_rays":5}`, Vec{1, 1},
-			map[envs.Role]int{envs.RoleTarget: 3, envs.RoleSensor: 15}},
-		{`{"kind":"vmas/sampling","xdim":0.5,"ydim":2}`, Vec{2, 2}, map[envs.Role]int{envs.RoleTarget: 6}},
-		{`{"kind":"vmas/simple_adversary","n_agents":5,"n_adversaries":3}`, Vec{1, 1}, map[envs.Role]int{envs.RoleTarget: 4}},
-		{`{"kind":"vmas/flocking","n_obstacles":2,"n_lidar_rays":3}`, Vec{1, 1},
-			map[envs.Role]int{envs.RoleObstacle: 2, envs.RoleSensor: 12}},
-		{`{"kind":"vmas/transport","n_packages":3,"package_length":0.4}`, Vec{1.46, 1.46},
-			map[envs.Role]int{envs.RoleObject: 3}},
-		{`{"kind":"vmas/ball_trajectory","joints":false}`, Vec{1, 1},
-			map[envs.Role]int{envs.RoleObject: 1, envs.RoleJoint: 0}},
-	} {
-		scene, count := buildNumEnvs(t, configOf(t, c.settings), 1).Scene(0), map[envs.Role]int{}
-		for _, s := range scene.Shapes {
-			count[s.Role]++
-		}
-		for role, n := range c.want {
-			if count[role] != n {
-				t.Errorf("%s: %d shapes of role %s, want %d", c.settings, count[role], role, n)
+// Agents within the communication range are joined by lines.
+func TestCommunicationShowsInPictures(t *testing.T) {
+	for _, task := range []string{"navigation", "sampling"} {
+		for within, least := range map[float64]int{0: 0, 0.8: 1} {
+			e := buildNumEnvs(t, configOf(t, fmt.Sprintf(`{"kind":"vmas/%s","comms_range":%g}`, task, within)), 60)
+			lines := 0
+			for c := range 60 {
+				for _, s := range e.Scene(c).Shapes {
+					if s.Role == envs.RoleJoint {
+						if lines++; s.Width > within {
+							t.Errorf("%s: a line has length %g", task, s.Width)
+						}
+					}
+				}
+			}
+			if lines < least {
+				t.Errorf("%s: no lines in 60 scenes", task)
 			}
 		}
-		x, y := float64(c.half.X), float64(c.half.Y)
-		if scene.MinX > -x || scene.MaxX < x || scene.MinY > -y || scene.MaxY < y {
-			t.Errorf("%s: the scene spans [%g, %g] by [%g, %g], want ±%g by ±%g",
-				c.settings, scene.MinX, scene.MaxX, scene.MinY, scene.MaxY, x, y)
+	}
+}
+
+// TestCoverageCountsSquaresOfThePackageOrOfTheAgents checks a grid of 20 × 20 squares from the upper left corner.
+func TestCoverageCountsSquaresOfThePackageOrOfTheAgents(t *testing.T) {
+	for _, c := range []struct {
+		cfg  envs.Config
+		body func(w *World) int
+	}{
+		{DefaultBalance(), func(*World) int { return balancePackage }},
+		{DefaultTransport(), func(*World) int { return 1 }},
+		{DefaultNavigation(), func(w *World) int { return w.Agent(0) }},
+	} {
+		e := must.Value(c.cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense}).Build(1, 1)).(*env)
+		e.Reset(nil, envs.NewStep(e.Spec()))
+		cells, half := make([]int32, 2*e.spec.Agents), e.world.spec.HalfSize
+		for _, p := range []struct {
+			x, y float32
+			want int32
+		}{{-0.99, 0.99, 0}, {0.99, 0.99, 19}, {-0.99, -0.99, 380}, {0.99, -0.99, 399}, {0.01, -0.01, 210},
+			{1.01, 0, -1}, {0, -1.01, -1}} {
+			e.world.Place(1, c.body(e.world), Vec{p.x * half, p.y * half})
+			e.Cover(cells)
+			if got := cells[e.spec.Agents]; got != p.want {
+				t.Errorf("%s: (%g, %g) is in square %d, want %d", c.cfg.Kind(), p.x, p.y, got, p.want)
+			}
 		}
 	}
 }

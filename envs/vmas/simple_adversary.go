@@ -45,14 +45,10 @@ func DefaultSimpleAdversary() SimpleAdversary {
 
 func init() { envs.Register(DefaultSimpleAdversary()) }
 
-// Kind is the task's name.
-func (SimpleAdversary) Kind() string { return "vmas/simple_adversary" }
-
-// WithShared returns a copy with the settings that every task has.
+// Kind, WithShared and WithDiscrete implement envs.Config and envs.Discretiser.
+func (SimpleAdversary) Kind() string                           { return "vmas/simple_adversary" }
 func (a SimpleAdversary) WithShared(s envs.Common) envs.Config { a.Common = s; return a }
-
-// WithDiscrete returns a copy with another action set.
-func (a SimpleAdversary) WithDiscrete(d Discrete) envs.Config { a.Discrete = d; return a }
+func (a SimpleAdversary) WithDiscrete(d Discrete) envs.Config  { a.Discrete = d; return a }
 
 // Build makes the environment.
 func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {
@@ -110,12 +106,6 @@ func (a *simpleAdversary) Reset(w *World, c int, r *rng.Rand) {
 
 func (a *simpleAdversary) goal(w *World, c int) Vec { return w.Pos(c, int(w.Memory(c)[0])) }
 
-// ValidMemory reports whether the goal is the index of a landmark.
-func (a *simpleAdversary) ValidMemory(w *World, c int) bool {
-	goal := w.Memory(c)[0]
-	return goal >= 0 && goal < float32(w.landmarks) && goal == float32(int(goal))
-}
-
 func (a *simpleAdversary) Observe(w *World, c, agent int, dst []float32) {
 	bodies, self := w.Positions(c), w.Agent(agent)
 	pos := bodies[self]
@@ -165,4 +155,55 @@ func (a *simpleAdversary) Paint(w *World, c int, scene *envs.Scene) {
 	for i := range scene.Shapes {
 		scene.Shapes[i].Hollow = i != int(w.Memory(c)[0])
 	}
+}
+
+// Opponents selects the entity class of agents of the other group.
+//
+// Reading: the paper does not mention tasks with opponents. BenchMARL trains each group on the observations of its
+// own agents, and SMACv2's enemies are not agents. So opponents are objects by default.
+type Opponents string
+
+// The values of opponents.
+const (
+	AsObjects Opponents = "objects" // like landmarks: detectors and memories cover the agent's own group only
+	AsPeers   Opponents = "peers"   // like teammates: detectors and memories cover all agents
+)
+
+// kind is the entity kind of an opponent.
+func (o Opponents) kind() envs.EntityKind {
+	if o == AsPeers {
+		return envs.Ally
+	}
+	return envs.Object
+}
+
+// groups returns BenchMARL's groups. An observation lists relative positions: the goal (good agents only), landmarks,
+// adversaries, then good agents, without the observer. An adversary observes nothing about itself, so its own entity
+// spans the whole observation.
+func (a *simpleAdversary) groups(landmarks int) []envs.Group {
+	good := a.Agents - a.Adversaries
+	adversary := a.spans(0, landmarks, a.Adversaries-1, envs.Ally, good, a.Opponents.kind())
+	agent := a.spans(2, landmarks, a.Adversaries, a.Opponents.kind(), good-1, envs.Ally)
+	width := 2 * (landmarks + a.Agents - 1)
+	return []envs.Group{
+		{Name: "adversary", Obs: width,
+			Entities: append(adversary, envs.Entity{Name: "agent", Kind: envs.Own, From: 0, To: width})},
+		{Name: "agent", Obs: 2 + width, Entities: append(agent, envs.Entity{Name: "goal", Kind: envs.Own, From: 0, To: 2})},
+	}
+}
+
+// spans returns the entities of an observation from index from on: landmarks, adversaries and good agents.
+func (a *simpleAdversary) spans(from, landmarks, adversaries int, adversary envs.EntityKind, good int,
+	agent envs.EntityKind) (out []envs.Entity) {
+	for _, of := range []struct {
+		name  string
+		kind  envs.EntityKind
+		count int
+	}{{"landmark", envs.Object, landmarks}, {"adversary", adversary, adversaries}, {"agent", agent, good}} {
+		for i := range of.count {
+			out = append(out, envs.Entity{Name: fmt.Sprintf("%s %d", of.name, i), Kind: of.kind, From: from, To: from + 2})
+			from += 2
+		}
+	}
+	return out
 }

@@ -5,6 +5,7 @@ package vmas
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"cermic/envs"
 )
@@ -86,6 +87,17 @@ type Agent struct {
 	Scripted   bool    // driven by the task's Control, without observation, action or reward
 	Team       int     // index in WorldSpec.Groups
 	Lidar      Lidar
+}
+
+// addAgents appends n agents named agent_0, agent_1 and so on; change, if not nil, alters each.
+func (s *WorldSpec) addAgents(n int, radius float32, change func(i int, a *Agent)) {
+	for i := range n {
+		a := DefaultAgent(fmt.Sprintf("agent_%d", i), radius)
+		if change != nil {
+			change(i, &a)
+		}
+		s.Agents = append(s.Agents, a)
+	}
 }
 
 // DefaultAgent returns a movable, rotatable, colliding sphere of mass 1 with actions in ±1.
@@ -180,44 +192,25 @@ func Rays(n int, start, end float32) []float32 {
 // validate returns an error for the first mistake in a task's declaration.
 func (s *WorldSpec) validate(task string) error {
 	bodies := len(s.Landmarks) + len(s.Agents)
+	exists := func(b int) bool { return b >= 0 && b < bodies }
 	switch {
-	case s.Substeps < 1:
-		return fmt.Errorf("%s: the world has %d substeps, want at least 1", task, s.Substeps)
-	case !(s.Dt > 0):
-		return fmt.Errorf("%s: the world's dt is %g, want > 0", task, s.Dt)
-	case !(s.HalfSize > 0):
-		return fmt.Errorf("%s: the world's half size is %g, want > 0", task, s.HalfSize)
-	case len(s.Agents) == 0:
-		return fmt.Errorf("%s: the world has no agents", task)
-	case s.Obs < 1:
-		return fmt.Errorf("%s: observations have %d numbers, want at least 1", task, s.Obs)
+	case s.Substeps < 1 || !(s.Dt > 0) || !(s.HalfSize > 0) || s.Obs < 1:
+		return fmt.Errorf("%s: %d substeps, dt %g, half size %g and observations of %d numbers, want all above 0",
+			task, s.Substeps, s.Dt, s.HalfSize, s.Obs)
+	case slices.ContainsFunc(s.Cover, func(b int) bool { return !exists(b) }):
+		return fmt.Errorf("%s: w.Cover is %v, want bodies 0 to less than %d", task, s.Cover, bodies)
+	case slices.ContainsFunc(s.Joints, func(j Joint) bool { return !exists(j.A) || !exists(j.B) }):
+		return fmt.Errorf("%s: w.Joints is %+v, want bodies 0 to less than %d", task, s.Joints, bodies)
 	}
 	for b := range bodies {
-		body := s.body(b)
-		if !(body.Mass > 0) {
-			return fmt.Errorf("%s: mass of %s is %g, want > 0", task, body.Name, body.Mass)
-		}
-		if !(body.Shape.Bound() > 0) {
-			return fmt.Errorf("%s: size of %s is not positive", task, body.Name)
+		if body := s.body(b); !(body.Mass > 0) || !(body.Shape.Bound() > 0) {
+			return fmt.Errorf("%s: mass of %s is %g and its shape %+v, want both above 0", task, body.Name, body.Mass, body.Shape)
 		}
 	}
-	if err := s.validateTeams(task); err != nil {
-		return err
-	}
-	for _, b := range s.Cover {
-		if b < 0 || b >= bodies {
-			return fmt.Errorf("%s: w.Cover lists body %d, want 0 to less than %d", task, b, bodies)
-		}
-	}
-	for _, j := range s.Joints {
-		if min(j.A, j.B) < 0 || max(j.A, j.B) >= bodies {
-			return fmt.Errorf("%s: a joint connects bodies %d and %d, want 0 to less than %d", task, j.A, j.B, bodies)
-		}
-	}
-	return nil
+	return s.validateTeams(task)
 }
 
-// validateTeams checks that the agents' ranges, teams and groups are consistent.
+// validateTeams checks that there are policy agents, that every team is a group, and that every group has an agent.
 func (s *WorldSpec) validateTeams(task string) error {
 	acting := 0
 	members := make([]int, max(1, len(s.Groups)))
@@ -233,14 +226,12 @@ func (s *WorldSpec) validateTeams(task string) error {
 		acting++
 	}
 	if acting == 0 {
-		return fmt.Errorf("%s: every agent is scripted; want at least one policy agent", task)
+		return fmt.Errorf("%s: the world has no agent that is not scripted", task)
 	}
 	for k, g := range s.Groups {
-		if members[k] == 0 {
-			return fmt.Errorf("%s: group %s has no agent", task, g.Name)
-		}
-		if g.Obs < 1 || g.Obs > s.Obs {
-			return fmt.Errorf("%s: group %s observes %d numbers, want 1 to %d", task, g.Name, g.Obs, s.Obs)
+		if members[k] == 0 || g.Obs < 1 || g.Obs > s.Obs {
+			return fmt.Errorf("%s: group %s has %d agents and observes %d numbers, want at least 1 and 1 to %d",
+				task, g.Name, members[k], g.Obs, s.Obs)
 		}
 	}
 	return nil
@@ -252,4 +243,26 @@ func (s *WorldSpec) body(b int) *Body {
 		return &s.Landmarks[b]
 	}
 	return &s.Agents[b-len(s.Landmarks)].Body
+}
+
+// Hinge joins bodies a and b by a rod that turns freely about both centres. The rod is a landmark of its own, made by
+// Rod.
+func (s *WorldSpec) Hinge(rod, a, b int) {
+	half := s.body(rod).Shape.Length / 2
+	s.Joints = append(s.Joints,
+		Joint{A: rod, B: a, AnchorA: Vec{-half, 0}, Rotate: true},
+		Joint{A: rod, B: b, AnchorA: Vec{half, 0}, Rotate: true})
+}
+
+// Rod returns the landmark for a rod: it moves and turns but collides with nothing.
+func Rod(name string, length float32) Body {
+	return Body{Name: name, Shape: Line(length), Mass: 1, Movable: true, Rotatable: true}
+}
+
+// PlaceRod places a rod from body a to body b of environment c, after both are placed.
+func (w *World) PlaceRod(c, rod, a, b int) {
+	from, to := w.Pos(c, a), w.Pos(c, b)
+	way := to.Sub(from)
+	w.Place(c, rod, from.Add(to).Mul(0.5))
+	w.Rotate(c, rod, float32(math.Atan2(float64(way.Y), float64(way.X))))
 }

@@ -13,6 +13,8 @@
 package vmas
 
 import (
+	_ "embed"
+
 	"cermic/envs"
 	"cermic/envs/rng"
 )
@@ -52,12 +54,6 @@ type Progresser interface {
 	Progress(w *World, c int) float32
 }
 
-// Checker is a Task that validates loaded memory, such as an index.
-type Checker interface {
-	// ValidMemory reports whether the memory of environment c is one that an episode can have.
-	ValidMemory(w *World, c int) bool
-}
-
 // Scripter is a Task with a scripted policy.
 type Scripter interface {
 	// Script returns the action of an agent in the current state of environment c, to be clamped to ±Range.
@@ -69,3 +65,11 @@ type Painter interface {
 	// Paint changes the scene of environment c. It contains the landmarks, in order; agents are added afterwards.
 	Paint(w *World, c int, scene *envs.Scene)
 }
+
+// measured holds the errors found by TestTasksFollowRecordings: go test ./envs/vmas -run TestTasksFollowRecordings
+// -regen
+//
+//go:embed agreement.json
+var measured []byte
+
+func init() { envs.RegisterAgreements(measured) }

@@ -65,7 +65,7 @@ func TestEverySettingIsExplainedInOneSentence(t *testing.T) {
 }
 
 // free are texts that are no choice among a few: names, versions and what the simulator lists itself.
-var free = []string{"pretrained", "sc2_version", "exception_unit_types", "otherwise"}
+var free = []string{"pretrained", "sc2_version", "otherwise"}
 
 // nonsense is no choice of any setting.
 const nonsense = "no-such-choice"

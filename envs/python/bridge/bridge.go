@@ -9,14 +9,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"cermic/envs"
 	"cermic/envs/conf"
-	_ "cermic/envs/explore"    // registers its tasks
+	_ "cermic/envs/explore" // registers its tasks
+	"cermic/envs/internal/pool"
 	_ "cermic/envs/meltingpot" // registers its tasks
 	_ "cermic/envs/smac"       // registers its tasks
 	_ "cermic/envs/vmas"       // registers its tasks
@@ -30,6 +33,7 @@ func misuse(format string, args ...any) error { return Misuse{fmt.Errorf(format,
 
 // Env is an environment with a lock and checks of the protocol of envs.Env.
 type Env struct {
+	Spec    *envs.Spec // the shapes; stays valid after Close
 	mu      sync.Mutex
 	cfg     envs.Config
 	workers int
@@ -37,7 +41,6 @@ type Env struct {
 	act     *envs.Actions
 	started bool
 	ended   []bool // [E] environments to reset before the next step
-	painter *painter
 }
 
 // Limits that keep the Go runtime, and the calling program, from running out of memory.
@@ -67,10 +70,8 @@ func Make(task string, settings []byte, numEnvs int, seed uint64, workers int) (
 	if err != nil {
 		return nil, Misuse{err}
 	}
-	return &Env{
-		cfg: cfg, workers: workers, env: env, act: envs.NewActions(env.Spec()), ended: make([]bool, numEnvs),
-		painter: newPainter(numEnvs, workers),
-	}, nil
+	s := env.Spec()
+	return &Env{Spec: s, cfg: cfg, workers: workers, env: env, act: envs.NewActions(s), ended: make([]bool, numEnvs)}, nil
 }
 
 // configure overlays settings on the default of a task.
@@ -86,12 +87,7 @@ func configure(task string, settings []byte, numEnvs int) (envs.Config, error) {
 	holder := struct {
 		Task envs.Config `json:"task"`
 	}{cfg}
-	keys := make([]string, 0, len(values))
-	for key := range values {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys) // makes the first reported mistake deterministic
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(values)) { // makes the first reported mistake deterministic
 		if key == "copies" || key == "kind" {
 			return nil, fmt.Errorf("%s: %s is not a setting here; the number of parallel environments is num_envs, "+
 				"the task is the first argument", task, key)
@@ -132,16 +128,6 @@ func affordable(cfg envs.Config, numEnvs int) error {
 
 var errClosed = errors.New("the environment is closed")
 
-// Spec describes the shapes. It stays valid after Close.
-func (e *Env) Spec() (*envs.Spec, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.env == nil {
-		return nil, errClosed
-	}
-	return e.env.Spec(), nil
-}
-
 // Reset starts new episodes in the environments of mask [E] (nil: all) and writes their rows of out. A seed restarts
 // all random streams, as in an environment built with it. Pixels [E,N,8H,8W,3] are rendered unless nil.
 func (e *Env) Reset(out *envs.Step, pixels []uint8, mask []uint8, seed *uint64) (err error) {
@@ -179,7 +165,7 @@ func (e *Env) Reset(out *envs.Step, pixels []uint8, mask []uint8, seed *uint64) 
 			e.ended[c] = false
 		}
 	}
-	return e.painter.paint(e.env.Spec(), pixels, out.Cells, mask)
+	return e.paint(pixels, out.Cells, mask)
 }
 
 // Step advances all environments by discrete actions [E,N] or continuous ones [E,N,D], as the task requires; the
@@ -208,11 +194,10 @@ func (e *Env) Step(out *envs.Step, pixels []uint8, choices []int32, forces []flo
 	for c := range e.ended {
 		e.ended[c] = out.Terminated[c] != 0 || out.Truncated[c] != 0
 	}
-	return e.painter.paint(e.env.Spec(), pixels, out.Cells, nil)
+	return e.paint(pixels, out.Cells, nil)
 }
 
-// take copies and checks the actions: the environment never reads memory that another thread of the caller may write
-// to.
+// take copies the actions, because another thread of the caller may write to them, and rejects NaN and infinities.
 func (e *Env) take(choices []int32, forces []float32) error {
 	if len(choices) != len(e.act.Discrete) || len(forces) != len(e.act.Continuous) {
 		return misuse("%d choices and %d components of continuous actions, want %d and %d", len(choices), len(forces),
@@ -220,19 +205,40 @@ func (e *Env) take(choices []int32, forces []float32) error {
 	}
 	copy(e.act.Discrete, choices)
 	copy(e.act.Continuous, forces)
-	s := e.env.Spec()
-	for row, k := range e.act.Discrete {
-		if k < 0 || int(k) >= s.Act.Choices {
-			return misuse("the action of agent %d in environment %d is %d, want 0 to %d", row%s.Agents, row/s.Agents,
-				k, s.Act.Choices-1)
-		}
-	}
+	s := e.Spec
 	for at, x := range e.act.Continuous {
 		if y := float64(x); math.IsNaN(y) || math.IsInf(y, 0) {
 			row := at / s.Act.Dim
 			return misuse("the action of agent %d in environment %d has a component that is %g, want finite numbers",
 				row%s.Agents, row/s.Agents, x)
 		}
+	}
+	return nil
+}
+
+// paint renders cells [E,N,H,W] of the environments in mask (nil: all) into pixels [E,N,8H,8W,3], on several cores; it
+// does nothing if pixels is nil. Cells are the caller's memory, and a panic on another goroutine could not be recovered.
+func (e *Env) paint(pixels []uint8, cells []uint16, mask []uint8) error {
+	if pixels == nil {
+		return nil
+	}
+	s, failed := e.Spec, atomic.Bool{}
+	row := s.Agents * s.CellLen()
+	bytes := row * envs.CellPixels * envs.CellPixels * 3
+	pool.New(s.NumEnvs, 1, e.workers, func(from, to int) {
+		defer func() {
+			if recover() != nil {
+				failed.Store(true)
+			}
+		}()
+		for c := from; c < to; c++ {
+			if mask == nil || mask[c] != 0 {
+				s.RGB(pixels[c*bytes:(c+1)*bytes], cells[c*row:(c+1)*row])
+			}
+		}
+	}).Run()
+	if failed.Load() {
+		return errors.New("a cell has an unknown tile number; do not write to its array during a step")
 	}
 	return nil
 }

@@ -171,7 +171,7 @@ func TestMistakesAreAnsweredWithOneSentence(t *testing.T) {
 
 func TestProtocolIsKept(t *testing.T) {
 	env := must.Value(Make("explore/climbing", []byte("{}"), 2, 0, 0))
-	spec := must.Value(env.Spec())
+	spec := env.Spec
 	out, _ := newStep(spec)
 	seed := uint64(1)
 	for _, c := range []struct {
@@ -203,11 +203,11 @@ func TestProtocolIsKept(t *testing.T) {
 // Cells are memory that another thread of the caller may corrupt.
 func TestCellWithoutPictureIsAnError(t *testing.T) {
 	env := must.Value(Make("meltingpot/clean_up", []byte("{}"), 9, 0, 3))
-	spec := must.Value(env.Spec())
+	spec := env.Spec
 	out, pixels := newStep(spec)
-	must.Do(t, env.painter.paint(spec, pixels, out.Cells, nil))
+	must.Do(t, env.paint(pixels, out.Cells, nil))
 	out.Cells[len(out.Cells)-1] = math.MaxUint16
-	if err := env.painter.paint(spec, pixels, out.Cells, nil); err == nil {
+	if err := env.paint(pixels, out.Cells, nil); err == nil {
 		t.Error("a cell with an unknown number is rendered")
 	}
 	if err := env.Reset(out, pixels, nil, nil); err != nil { // which rewrites all cells
@@ -219,7 +219,7 @@ func TestCellWithoutPictureIsAnError(t *testing.T) {
 func TestEnvironmentIsSafeForManyThreads(t *testing.T) {
 	for range 3 {
 		env := must.Value(Make("vmas/balance", []byte("{}"), 8, 0, 2))
-		spec := must.Value(env.Spec())
+		spec := env.Spec
 		var all sync.WaitGroup
 		for i := range 4 {
 			all.Go(func() {
@@ -237,9 +237,6 @@ func TestEnvironmentIsSafeForManyThreads(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if _, err := env.Spec(); err == nil {
-			t.Error("a closed environment has a spec")
-		}
 	}
 }
 
@@ -262,7 +259,7 @@ func FuzzMake(f *testing.F) {
 			}
 			return
 		}
-		spec := must.Value(env.Spec())
+		spec := env.Spec
 		out, pixels := newStep(spec)
 		must.Do(t, env.Reset(out, pixels, nil, nil))
 		act := envs.NewActions(spec)

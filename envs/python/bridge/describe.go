@@ -127,12 +127,7 @@ func Describe(s *envs.Spec) *Spec {
 		d.Solved = &solved
 	}
 	if len(s.Groups) == 0 {
-		g := Group{Name: "agents", Obs: s.ObsLen()}
-		for i := range s.Agents {
-			g.Agents = append(g.Agents, i)
-		}
-		d.Groups = []Group{g}
-		return d
+		d.Groups = []Group{{Name: "agents", Obs: s.ObsLen()}}
 	}
 	for _, of := range s.Groups {
 		d.Groups = append(d.Groups, Group{Name: of.Name, Obs: of.Obs})

@@ -21,7 +21,6 @@ import "C"
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sync"
 	"unsafe"
 
@@ -66,13 +65,6 @@ func answer(err error) *C.char {
 	return C.CString(kind + err.Error())
 }
 
-// rescue returns a panic as an error.
-func rescue(out **C.char) {
-	if p := recover(); p != nil {
-		*out = answer(fmt.Errorf("%v", p))
-	}
-}
-
 // give stores v as JSON in *out.
 func give(out **C.char, v any) error {
 	text, err := json.Marshal(v)
@@ -89,8 +81,7 @@ func cermic_free(text *C.char) { C.free(unsafe.Pointer(text)) }
 // cermic_tasks stores a JSON list of all tasks and their settings in *out.
 //
 //export cermic_tasks
-func cermic_tasks(out **C.char) (failure *C.char) {
-	defer rescue(&failure)
+func cermic_tasks(out **C.char) *C.char {
 	tasks, err := bridge.Tasks()
 	if err != nil {
 		return answer(err)
@@ -102,21 +93,16 @@ func cermic_tasks(out **C.char) (failure *C.char) {
 //
 //export cermic_make
 func cermic_make(task, settings *C.char, numEnvs C.int64_t, seed C.uint64_t, workers C.int64_t, id *C.int64_t,
-	out **C.char) (failure *C.char) {
-	defer rescue(&failure)
+	out **C.char) *C.char {
 	env, err := bridge.Make(C.GoString(task), []byte(C.GoString(settings)), int(numEnvs), uint64(seed), int(workers))
 	if err != nil {
 		return answer(err)
 	}
-	spec, err := env.Spec()
-	if err != nil {
+	if err := give(out, bridge.Describe(env.Spec)); err != nil {
 		return answer(err)
 	}
-	if err := give(out, bridge.Describe(spec)); err != nil {
-		return answer(err)
-	}
-	h := &handle{env: env, spec: spec}
-	for k, b := range bridge.Buffers(spec) {
+	h := &handle{env: env, spec: env.Spec}
+	for k, b := range bridge.Buffers(env.Spec) {
 		h.len[k] = b.Len()
 	}
 	open.Lock()
@@ -131,8 +117,7 @@ func cermic_make(task, settings *C.char, numEnvs C.int64_t, seed C.uint64_t, wor
 // that the task lacks and for unwanted pixels.
 //
 //export cermic_reset
-func cermic_reset(id C.int64_t, table *unsafe.Pointer, mask *C.uint8_t, seed *C.uint64_t) (failure *C.char) {
-	defer rescue(&failure)
+func cermic_reset(id C.int64_t, table *unsafe.Pointer, mask *C.uint8_t, seed *C.uint64_t) *C.char {
 	h, err := find(id)
 	if err != nil {
 		return answer(err)
@@ -148,8 +133,7 @@ func cermic_reset(id C.int64_t, table *unsafe.Pointer, mask *C.uint8_t, seed *C.
 // cermic_step advances all environments; actions is [E,N] of int32 or [E,N,D] of float32.
 //
 //export cermic_step
-func cermic_step(id C.int64_t, table *unsafe.Pointer, actions unsafe.Pointer) (failure *C.char) {
-	defer rescue(&failure)
+func cermic_step(id C.int64_t, table *unsafe.Pointer, actions unsafe.Pointer) *C.char {
 	h, err := find(id)
 	if err != nil {
 		return answer(err)
@@ -162,8 +146,7 @@ func cermic_step(id C.int64_t, table *unsafe.Pointer, actions unsafe.Pointer) (f
 // cermic_script writes the actions of the task's script; *ok is 0 if there is none.
 //
 //export cermic_script
-func cermic_script(id C.int64_t, actions unsafe.Pointer, ok *C.uint8_t) (failure *C.char) {
-	defer rescue(&failure)
+func cermic_script(id C.int64_t, actions unsafe.Pointer, ok *C.uint8_t) *C.char {
 	h, err := find(id)
 	if err != nil {
 		return answer(err)
@@ -188,8 +171,7 @@ func cermic_open() C.int64_t {
 // cermic_close closes an environment. Closing a closed one does nothing.
 //
 //export cermic_close
-func cermic_close(id C.int64_t) (failure *C.char) {
-	defer rescue(&failure)
+func cermic_close(id C.int64_t) *C.char {
 	open.Lock()
 	h := open.envs[int64(id)]
 	delete(open.envs, int64(id))

@@ -24,8 +24,6 @@ type Options struct {
 	Race      Race     // of both players
 	Addresses []string // "host:port" of running games; empty: start new ones
 
-	Difficulty Difficulty // of the computer player, whose units the map's script controls; 0: very hard, as in SMACv2
-
 	StartTimeout time.Duration // until a started game answers
 	RetryEvery   time.Duration // between two attempts to connect
 	ReplyTimeout time.Duration // for one answer
@@ -33,9 +31,6 @@ type Options struct {
 
 // Race is a player's race.
 type Race = sc2api.Race
-
-// Difficulty is the level of a computer player.
-type Difficulty = sc2api.Difficulty
 
 // The races.
 const (
@@ -80,7 +75,7 @@ var games = struct {
 
 // key identifies the options for which an idle game can be reused.
 func (o *Options) key() string {
-	return fmt.Sprintf("%s|%s|%v|%v|%q", o.Folder, o.Version, o.Race, o.Difficulty, o.Addresses)
+	return fmt.Sprintf("%s|%s|%v|%q", o.Folder, o.Version, o.Race, o.Addresses)
 }
 
 // startTries is the number of attempts to start a game, because a game may lose its port to another program or crash.

@@ -8,7 +8,6 @@
 package sc2
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -112,7 +111,8 @@ func (g *Game) checkVersion(have string) error {
 		g.address, have, want, short(have))}
 }
 
-// create opens the map. The computer player only provides the second side: the map's script gives its units orders.
+// create opens the map. The computer player only provides the second side: the map's script gives its units orders,
+// whatever the level.
 func (g *Game) create() error {
 	local := &sc2api.LocalMap{MapPath: proto.String(mapPath)}
 	file := filepath.Join(g.options.Folder, "Maps", filepath.FromSlash(mapPath))
@@ -125,7 +125,7 @@ func (g *Game) create() error {
 	}
 	computer := &sc2api.PlayerSetup{
 		Type: sc2api.PlayerType_Computer.Enum(), Race: g.options.Race.Enum(),
-		Difficulty: cmp.Or(g.options.Difficulty, sc2api.Difficulty_VeryHard).Enum(),
+		Difficulty: sc2api.Difficulty_VeryHard.Enum(),
 	}
 	resp, err := g.call(&sc2api.Request{Request: &sc2api.Request_CreateGame{CreateGame: &sc2api.RequestCreateGame{
 		LocalMap:    local,

@@ -28,7 +28,6 @@ type Yard struct {
 	Live func(created []*sc2api.DebugCreateUnit, orders []*sc2api.ActionRawUnitCommand, loops uint32) []*sc2api.Unit
 
 	Races   []sc2api.Race // of the opened games
-	Map     []byte        // of the last opened game
 	created []*sc2api.DebugCreateUnit
 	age     uint32 // loops since the units were created
 	orders  []*sc2api.ActionRawUnitCommand
@@ -84,7 +83,6 @@ func (y *Yard) Answer(req *sc2api.Request) ([]byte, error) {
 
 func (y *Yard) open(r *sc2api.RequestCreateGame) {
 	y.playing, y.units, y.created, y.loop = true, nil, nil, 0
-	y.Map = r.GetLocalMap().GetMapData()
 	for _, p := range r.GetPlayerSetup() {
 		if p.GetType() == sc2api.PlayerType_Computer {
 			y.Races = append(y.Races, p.GetRace())
