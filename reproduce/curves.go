@@ -19,7 +19,7 @@ import (
 )
 
 // curvesCommand draws the learning curves of a task. It adds BenchMARL's recorded curves of the same learners to runs
-// on the dense reward, and curves from files of marl-eval or BenchMARL.
+// on the dense reward, and curves from files that BenchMARL wrote.
 func curvesCommand() *cobra.Command {
 	var task, method, budget, reward, store, file string
 	var with []string
@@ -94,7 +94,7 @@ func curvesCommand() *cobra.Command {
 	f.StringVar(&reward, "reward", "", "only runs trained on this `reward`: dense or sparse")
 	storeFlag(f, &store)
 	f.StringVarP(&file, "output", "o", "curves.png", "`file` to write, with the ending .png, .svg or .pdf")
-	f.StringArrayVar(&with, "with", nil, "add the task's curves in a `file` of marl-eval or BenchMARL; may be repeated")
+	f.StringArrayVar(&with, "with", nil, "add the task's curves in a `file` of BenchMARL; may be repeated")
 	return cmd
 }
 

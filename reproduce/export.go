@@ -33,7 +33,6 @@ var exportForms = []struct {
 	write        func(x *runExport, st *results.Store, rs []*results.Record) error
 }{
 	{"csv", "runs.csv", (*runExport).csv},
-	{"marl-eval", "marl-eval.json", (*runExport).marlEval},
 	{"tensorboard", "tensorboard", (*runExport).tensorBoard},
 	{"weights", "weights", (*runExport).safetensors},
 	{"records", "records", (*runExport).records},
@@ -94,7 +93,7 @@ func exportCommand() *cobra.Command {
 	storedBudgetFlag(f, &x.budget)
 	storeFlag(f, &x.store)
 	f.StringArrayVar(&x.weights, "weights", nil, "with records: only run `ID`, with its weights; may be repeated")
-	f.StringVarP(&x.to, "output", "o", "", "`file` (csv, marl-eval) or folder to write (default named after the form)")
+	f.StringVarP(&x.to, "output", "o", "", "`file` (csv) or folder to write (default named after the form)")
 	return cmd
 }
 
@@ -129,14 +128,6 @@ func (x *runExport) find(st *results.Store, stored bool) (rs []*results.Record, 
 			"go run ./reproduce status lists the runs", x.budget, x.store)
 	}
 	return rs, nil
-}
-
-func (x *runExport) marlEval(_ *results.Store, rs []*results.Record) error {
-	data, err := export.MarlEval(rs)
-	if err == nil {
-		err = results.WriteFile(x.to, data)
-	}
-	return x.written(len(rs), err)
 }
 
 // csv writes a line for every episode of every evaluation. Groups of agents that are trained apart add a column
