@@ -121,7 +121,7 @@ func (s *Store) Weights(id string) (Checkpoint, error) {
 	if !errors.Is(err, fs.ErrNotExist) || !ok {
 		return c, err
 	}
-	top, failed := packed.read(false)
+	top, failed := packed.head()
 	if failed != nil || top.Weights == "" {
 		return c, err
 	}

@@ -30,7 +30,7 @@ func acquire(ctx context.Context, dir string, wait bool, note func(string)) (*fi
 		pause := 10 * time.Millisecond
 		switch {
 		case err != nil:
-			return nil, diskError(path, err)
+			return nil, err
 		case locked && held(l):
 			_ = os.WriteFile(path, []byte(self()), 0o666) // for messages alone
 			return l, nil
