@@ -26,14 +26,6 @@ func (g *group) logActions() {
 	}
 }
 
-// canLog refuses a task whose choices do not fit a byte, for a learner whose actions are kept.
-func (g *group) canLog() error {
-	if _, ok := g.learner.(learn.OffPolicy); ok && g.spec.Act.Choices > 256 {
-		return fmt.Errorf("%s has %d choices, a value learner can have 256 at most", g.spec.Name, g.spec.Act.Choices)
-	}
-	return nil
-}
-
 // replayActions plays the actions of c in the untouched environment and lets the learners have the rollout batches.
 func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error {
 	if _, ok := t.groups[0].learner.(learn.OffPolicy); !ok { // all have the same

@@ -3,7 +3,6 @@
 package experiment
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -77,7 +76,8 @@ func (t *trainer) buffers() []buffer {
 			all = append(all, kept(g.path()+"return", g.returns))
 		}
 	}
-	if t.labels() {
+	// A component of a group may need the simulator's detector labels.
+	if slices.ContainsFunc(t.groups, func(g *group) bool { return g.needs.Labels }) {
 		all = append(all, kept("seen", t.step.Visible), kept("positions", t.step.RelPos))
 	}
 	return all
@@ -92,11 +92,6 @@ func (g *group) savers() map[string]rl.Saver {
 		}
 	}
 	return out
-}
-
-// labels reports whether a component of a group needs the simulator's detector labels.
-func (t *trainer) labels() bool {
-	return slices.ContainsFunc(t.groups, func(g *group) bool { return g.needs.Labels })
 }
 
 // tensorOf is the name of a variable of the group among a checkpoint's tensors.
@@ -131,14 +126,7 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 	if err := t.env.Load(byName[statePrefix+"environment"].Data); err != nil {
 		return 0, err
 	}
-	if _, kept := byName[statePrefix+"seen"]; !kept && t.labels() {
-		return 0, errors.New("it kept no labels of who sees whom, which this run's memory needs (det_online)")
-	}
-	buffers := t.buffers()
-	if t.visited.in(byName) {
-		buffers = append(buffers, t.visited.buffers()...)
-	}
-	for _, b := range buffers {
+	for _, b := range append(t.buffers(), t.visited.buffers()...) {
 		if err := b.restore(byName); err != nil {
 			return 0, err
 		}

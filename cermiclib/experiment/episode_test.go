@@ -5,6 +5,7 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"reflect"
 	"strings"
@@ -58,7 +59,7 @@ func recordAlone(t *testing.T, e Config, r *results.Record) {
 	must.Get(results.WritePack(packed, r))(t)
 	must.Do(t, st.Base(os.DirFS(packed)))
 	_, _, err := Episode(t.Context(), e, st)
-	if !errors.Is(err, ErrNoWeights) || !strings.Contains(err.Error(), "train -again "+r.ID) || strings.Contains(err.Error(), "train it first") {
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "train -again "+r.ID) || strings.Contains(err.Error(), "train it first") {
 		t.Errorf("of a record without weights: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ package experiment
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -60,7 +61,7 @@ func playOnce(t *testing.T, p *Policy, seed uint64) []float64 {
 
 func TestAPolicyThatCannotBeLoadedOrPlayedIsASentence(t *testing.T) {
 	e, st := tiny(1), open(t)
-	if _, err := e.Trained(st, 1); !errors.Is(err, ErrNoWeights) || strings.Contains(err.Error(), "\n") {
+	if _, err := e.Trained(st, 1); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("without weights: %v", err)
 	}
 	_, err := Load(st, "0123abcd", 1)

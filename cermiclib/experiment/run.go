@@ -3,6 +3,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -47,7 +48,11 @@ func start(
 		return nil, err
 	}
 	s := session{exp: e, store: st, watch: watch, began: time.Now(), sources: sourcesHash()}
-	if found := s.stored(id); found != nil {
+	if found, err := st.Get(id); err == nil && found.Complete { // Claim names and repairs a damaged one
+		if e.Method != "" {
+			found.Method = e.Method // the name of today
+		}
+		s.emitStored(found)
 		return found, nil
 	}
 	if who := st.Owner(id); who != "" && !wait { // before graphs are compiled for nothing
@@ -72,10 +77,7 @@ func start(
 	} else {
 		err = s.train(ctx)
 	}
-	if closing := s.claim.Close(); err == nil {
-		err = closing
-	}
-	return s.claim.Record(), err
+	return s.claim.Record(), cmp.Or(err, s.claim.Close())
 }
 
 // session is one process's share of a run.
@@ -116,25 +118,6 @@ func (s *session) emitStored(r *results.Record) {
 	s.emit(results.Event{Record: r, Frames: r.Frames, Total: r.Frames, FromStore: true})
 }
 
-// stored returns the complete record of run id, nil if there is none.
-func (s *session) stored(id string) *results.Record {
-	var damage []string
-	look := *s.store
-	look.Note = func(line string) { damage = append(damage, line) }
-	found, err := look.Get(id)
-	if err != nil || !found.Complete {
-		return nil // whatever is damaged, Claim names and repairs it
-	}
-	for _, line := range damage {
-		s.note(line)
-	}
-	if s.exp.Method != "" {
-		found.Method = s.exp.Method // the name of today
-	}
-	s.emitStored(found)
-	return found
-}
-
 // build opens the backend and compiles the experiment.
 func (s *session) build(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
@@ -143,11 +126,7 @@ func (s *session) build(ctx context.Context) (err error) {
 	if s.backend, err = nn.Open(); err != nil {
 		return err
 	}
-	note := "backend " + s.backend.Label
-	if s.backend.Note != "" {
-		note = s.backend.Note
-	}
-	s.note(note)
+	s.note(cmp.Or(s.backend.Note, "backend "+s.backend.Label))
 	return s.patiently(ctx, func() (err error) {
 		s.trainer, err = newTrainer(s.exp, s.backend, s.store.Dir())
 		return err
@@ -175,19 +154,16 @@ func (s *session) patiently(ctx context.Context, stage func() error) error {
 
 // release gives back what the graphs hold, once nothing runs on them any more.
 func (s *session) release() {
-	closeAll := func() {
-		if s.trainer != nil {
-			s.trainer.close()
-		}
+	if s.left != nil {
+		left := s.left
+		s.left = nil
+		go func() {
+			<-left
+			s.release()
+		}()
+	} else if s.trainer != nil {
+		s.trainer.close()
 	}
-	if s.left == nil {
-		closeAll()
-		return
-	}
-	go func() {
-		<-s.left
-		closeAll()
-	}()
 }
 
 // train runs iterations until the budget is spent.
