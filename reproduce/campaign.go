@@ -3,7 +3,7 @@
 package main
 
 import (
-	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -14,6 +14,7 @@ import (
 	"cermic/reproduce/campaign"
 	"cermic/reproduce/figures"
 	"cermic/reproduce/plan"
+	"cermic/viz"
 )
 
 // campaignRun holds the flags of campaign.
@@ -34,13 +35,7 @@ func campaignCommand() *cobra.Command {
 		Example: "  campaign -table sota -budget short -workers 8\n" +
 			"  campaign -table all -plan\n" +
 			"  campaign -table sota -budget paper -seeds 5 -on slurm -time 4:00:00 -bundle 2 -dry-run",
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.check(cmd); err != nil {
-				return err
-			}
-			return c.run(cmd)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.table, "table", "", "`table`: sota, agents, ablation, density or all; or choose by -task and -method")
@@ -64,16 +59,15 @@ func (c *campaignRun) everything() bool { return c.table == "" && c.task == "" &
 
 // check refuses combinations of flags that contradict each other.
 func (c *campaignRun) check(cmd *cobra.Command) error {
-	var err error
 	switch {
 	case c.planOnly && c.everything():
-		err = only(cmd, "-plan without a table, task and method", "plan seeds store backend")
+		return only(cmd, "-plan without a table, task and method", "plan seeds store backend")
 	case c.manifest != "":
-		err = only(cmd, "-manifest", "manifest table task method budget seeds set store")
+		if err := only(cmd, "-manifest", "manifest table task method budget seeds set store"); err != nil {
+			return err
+		}
 	}
 	switch {
-	case err != nil:
-		return err
 	case c.workers < 1:
 		return usagef("-workers is %d, want at least 1", c.workers)
 	case c.job.Bundle < 1 || c.job.Bundle > maxRuns:
@@ -97,19 +91,29 @@ func (c *campaignRun) check(cmd *cobra.Command) error {
 	return nil
 }
 
+// clusterNodes is the size of the cluster that the overview of all tables extrapolates to.
+const clusterNodes = 4
+
 // run plans the campaign and trains it.
 func (c *campaignRun) run(cmd *cobra.Command) error {
+	if err := c.check(cmd); err != nil {
+		return err
+	}
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	st, err := openStore(c.store)
+	if err != nil {
+		return err
+	}
 	if c.planOnly && c.everything() {
-		return c.overview(ctx, out)
+		t, err := figures.Overview(st, c.seeds.last, clusterNodes)
+		if err == nil {
+			_, err = io.WriteString(out, t.Text())
+		}
+		return err
 	}
 	es, err := c.experiments(out)
 	if err != nil {
 		return usageError{err}
-	}
-	st, err := openStore(c.store)
-	if err != nil {
-		return err
 	}
 	switch {
 	case c.job.Dry:
@@ -133,19 +137,37 @@ func (c *campaignRun) run(cmd *cobra.Command) error {
 	return trainRuns(cmd, es, st, c.workers)
 }
 
-// clusterNodes is the size of the cluster that the overview extrapolates to.
-const clusterNodes = 4
-
-// overview prints the cost of every table at every budget.
-func (c *campaignRun) overview(ctx context.Context, out io.Writer) error {
-	st, err := openStore(c.store)
-	if err != nil {
-		return err
+func workCommand() *cobra.Command {
+	var store string
+	var index, bundle int
+	cmd := &cobra.Command{
+		Use:     "work MANIFEST",
+		Short:   "Train one bundle of a campaign's manifest, as a task of a job array does",
+		Example: "  work -index 0 -bundle 4 -store /shared/runs /shared/sota.jsonl",
+		Args:    arguments(1, 1, "a manifest, which campaign -manifest writes"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if index < 0 || bundle < 1 {
+				return usagef("-index is %d and -bundle is %d, want at least 0 and 1", index, bundle)
+			}
+			es, err := campaign.ReadManifest(args[0])
+			if err != nil {
+				return err
+			}
+			if index > (len(es)-1)/bundle {
+				return fmt.Errorf("%s has %s, so bundle %d is empty", args[0], viz.Count(len(es), "run"), index)
+			}
+			st, err := openStore(store)
+			if err != nil {
+				return err
+			}
+			es = es[index*bundle:]
+			return trainRuns(cmd, es[:min(bundle, len(es))], st, 1)
+		},
 	}
-	t, err := figures.Overview(st, c.seeds.last, clusterNodes)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(out, t.Text())
-	return err
+	f := cmd.Flags()
+	storeFlag(f, &store)
+	f.IntVar(&index, "index", 0, "number of the bundle, from 0")
+	f.IntVar(&bundle, "bundle", 1, "`runs` of a bundle")
+	trainingFlags(f)
+	return cmd
 }

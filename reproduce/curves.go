@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/vg"
 
-	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/reproduce/figures"
@@ -28,7 +27,6 @@ func curvesCommand() *cobra.Command {
 		Short: "Draw the learning curves of a task, with BenchMARL's beside ours",
 		Example: "  curves -task balance -reward dense -budget short\n" +
 			"  curves -task navigation -method mappo,qmix -budget short -o navigation.svg",
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if reward != "" && reward != string(envs.Dense) && reward != string(envs.Sparse) {
 				return usagef("-reward is %q, want dense or sparse", reward)
@@ -61,14 +59,8 @@ func curvesCommand() *cobra.Command {
 				return len(methods) > 0 && !slices.Contains(methods, g.Method)
 			})
 			if len(groups) == 0 {
-				train := "go run ./reproduce train -task " + task
-				if budget != cermiclib.CustomBudget {
-					train += " -budget " + budget
-				}
-				if reward != "" {
-					train += " -set task.reward=" + reward
-				}
-				return fmt.Errorf("no complete run of %s with these flags in %s: train one with %s", known.ID, store, train)
+				return fmt.Errorf("no complete run of %s with these flags in %s: train one with go run ./reproduce train",
+					known.ID, store)
 			}
 			others, err := figures.Imported(with, known.ID)
 			if err != nil {

@@ -57,14 +57,10 @@ func labCommand() *cobra.Command {
 func attend(ctx context.Context, lab *exec.Cmd) error {
 	lab.Cancel = func() error { return lab.Process.Signal(syscall.SIGTERM) }
 	lab.WaitDelay = time.Minute
-	err := lab.Run()
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
+	if err := lab.Run(); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("JupyterLab ended: %w", err)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // firstPage is what JupyterLab opens on.
@@ -88,12 +84,7 @@ func labFlags(noBrowser bool, port uint16, root, container bool) []string {
 
 // inContainer reports whether this process runs in a container of Docker, Podman or Kubernetes.
 func inContainer() bool {
-	for _, mark := range []string{"/.dockerenv", "/run/.containerenv"} {
-		if _, err := os.Stat(mark); err == nil {
-			return true
-		}
-	}
-	return os.Getenv("KUBERNETES_SERVICE_HOST") != ""
+	return exists("/.dockerenv") || exists("/run/.containerenv") || os.Getenv("KUBERNETES_SERVICE_HOST") != ""
 }
 
 // jupyterPath is the environment variable that makes Jupyter find this repository's kernel.

@@ -26,7 +26,6 @@ func pretrainCommand() *cobra.Command {
 		Use:     "pretrain",
 		Short:   "Pre-train a memory on random rollouts of tasks",
 		Example: "  pretrain -task navigation\n  pretrain -task all -memory gru -frames 20000",
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var list []experiment.Pretraining
 			for _, name := range taskNames(tasks) {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"path"
 	"slices"
@@ -29,7 +28,6 @@ func resultsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "results",
 		Short: "Print every complete run beside random play, BenchMARL and the paper",
-		Args:  arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if write {
 				if err := only(cmd, "-write", "write"); err != nil {
@@ -49,10 +47,7 @@ func resultsCommand() *cobra.Command {
 				return err
 			}
 			text, err := resultsPage(st)
-			if err != nil {
-				return err
-			}
-			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			fmt.Fprint(cmd.OutOrStdout(), text)
 			return err
 		},
 	}
@@ -165,13 +160,8 @@ func unbuildable(rs []*results.Record) (n int) {
 	return n
 }
 
-// lastEval is the last evaluation of a run, empty before the first.
-func lastEval(r *results.Record) results.Eval {
-	if len(r.Evals) == 0 {
-		return results.Eval{}
-	}
-	return r.Evals[len(r.Evals)-1]
-}
+// lastEval is the last evaluation of a complete run.
+func lastEval(r *results.Record) results.Eval { return r.Evals[len(r.Evals)-1] }
 
 // firstSteps are the scores over an episode's first steps, a dash if some run did not record them.
 func firstSteps(g results.Group) string {

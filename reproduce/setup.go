@@ -30,7 +30,6 @@ func setupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Install JupyterLab, XLA's plug-in and the Go kernel into .venv and .bin",
-		Args:  arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := newSetup(cmd)
 			if err != nil {
@@ -95,7 +94,7 @@ func (s setup) all() error {
 	s.plugins()
 	// The kernel works in a workspace, which reads the go.mod files of modules that a plain build never needs, and it does
 	// so without a proxy.
-	if err := s.step("modules", "Go modules", func() error {
+	if err := s.step("modules", "Go modules", false, func() error {
 		if _, err := s.output("go", "mod", "download"); err != nil {
 			return fmt.Errorf("go could not download the modules (is there a network?): %w", err)
 		}
@@ -106,8 +105,12 @@ func (s setup) all() error {
 	return s.tools()
 }
 
-// step runs one piece of work and prints how long it took.
-func (s setup) step(name, what string, work func() error) error {
+// step runs one piece of work, unless it is done, and prints how long it took.
+func (s setup) step(name, what string, done bool, work func() error) error {
+	if done {
+		s.ready(name, "already there")
+		return nil
+	}
 	fmt.Fprintf(s.out, "%-8s %s ... ", name, what)
 	start := time.Now()
 	if err := work(); err != nil {
@@ -123,11 +126,13 @@ func (s setup) ready(name, why string) { fmt.Fprintf(s.out, "%-8s %s\n", name, w
 
 // environment makes .venv.
 func (s setup) environment() error {
-	if _, err := os.Stat(s.python()); err == nil {
-		s.ready("python", "already there")
-		return nil
-	}
-	return s.step("python", "virtual environment in .venv", func() error { return s.venv(s.path(".venv")) })
+	return s.step("python", "virtual environment in .venv", exists(s.python()),
+		func() error { return s.venv(s.path(".venv")) })
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // venv makes a virtual environment with the Python that PYTHON names, which must be 3.11 or newer for JupyterLab.
@@ -172,11 +177,7 @@ func (s setup) pip(python string, args ...string) error {
 func (s setup) packages(name, what, file string, flags ...string) error {
 	requirements := s.path("reproduce", "jupyter", file)
 	stamp := s.path(".venv", "installed-"+file)
-	if upToDate(stamp, requirements) {
-		s.ready(name, "already there")
-		return nil
-	}
-	return s.step(name, what, func() error {
+	return s.step(name, what, upToDate(stamp, requirements), func() error {
 		if err := s.pip(s.python(), append(flags, "--require-hashes", "-r", requirements)...); err != nil {
 			return fmt.Errorf("pip could not install reproduce/jupyter/%s (check the network; delete a damaged .venv): %w",
 				file, err)
@@ -225,11 +226,7 @@ func (s setup) cpuPlugin(platform string) error {
 		return errors.New("there is no XLA plug-in for " + platform)
 	}
 	dir := s.path(".venv", "lib", "go-xla")
-	if _, err := os.Stat(filepath.Join(dir, nn.CPUPlugin)); err == nil {
-		s.ready("xla", "already there, from go-xla")
-		return nil
-	}
-	return s.step("xla", "XLA for the CPU, from go-xla", func() (err error) {
+	return s.step("xla", "XLA for the CPU, from go-xla", exists(filepath.Join(dir, nn.CPUPlugin)), func() (err error) {
 		unzips := runtime.GOOS == "windows" // the installer tells a zip by its name, which only its cache keeps
 		nn.Quietly(func() { err = installer.CPUAutoInstall(dir, unzips, installer.Quiet) })
 		if err != nil {
@@ -254,14 +251,9 @@ func (s setup) compiler() bool {
 
 // tools builds the kernel and what it calls into .bin, in the versions that go.mod names.
 func (s setup) tools() error {
-	programs := []string{s.path(".bin", "gonb"), s.path(".bin", "goimports")}
-	missing := slices.ContainsFunc(programs, func(p string) bool { _, err := os.Stat(p); return err != nil })
 	stamp := s.path(".bin", "installed-go.mod")
-	if !missing && upToDate(stamp, s.path("go.mod")) {
-		s.ready("kernel", "already there")
-		return nil
-	}
-	return s.step("kernel", "the Go kernel for Jupyter, about two minutes", func() error {
+	done := exists(s.path(".bin", "gonb")) && exists(s.path(".bin", "goimports")) && upToDate(stamp, s.path("go.mod"))
+	return s.step("kernel", "the Go kernel for Jupyter, about two minutes", done, func() error {
 		kernel := s.with("GOBIN=" + s.path(".bin"))
 		if _, err := kernel.output("go", "install", "github.com/janpfeifer/gonb",
 			"golang.org/x/tools/cmd/goimports"); err != nil {
@@ -301,9 +293,6 @@ func (s setup) output(name string, args ...string) (string, error) {
 	}
 	if err != nil {
 		complaint := strings.TrimSpace(stderr.String())
-		if complaint == "" {
-			return "", err
-		}
 		return "", fmt.Errorf("%w: %s", err, complaint[strings.LastIndex(complaint, "\n")+1:])
 	}
 	return stdout.String(), nil

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cermic/cermiclib"
+	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 )
@@ -33,11 +34,10 @@ func tableCommand() *cobra.Command {
 			if _, err := cermiclib.FindPreset(budget); err != nil {
 				return usageError{err}
 			}
-			open := readStore
+			st, err := readStore(store)
 			if cell.train {
-				open = openStore
+				st, err = openStore(store)
 			}
-			st, err := open(store)
 			if err != nil {
 				return err
 			}
@@ -63,4 +63,47 @@ func tableCommand() *cobra.Command {
 	setFlag(f, &cell.set)
 	f.BoolVar(&cell.train, "train", false, "with -cell: train what is missing")
 	return cmd
+}
+
+// cellRequest asks for one number of a table.
+type cellRequest struct {
+	name  string // ROW,COLUMN; empty: the whole table
+	seeds int
+	set   []string
+	train bool
+}
+
+// report compares the number with ours, after training its missing runs if that is asked for.
+func (r *cellRequest) report(cmd *cobra.Command, t *paper.Benchmark, budget string, st *results.Store) error {
+	row, column, ok := strings.Cut(r.name, ",")
+	if !ok {
+		return usagef("-cell %q is not one number: want ROW,COLUMN, for example %q", r.name, t.Rows[0].Head+","+t.Columns[0])
+	}
+	c, err := plan.NewCell(t, row, column, budget, r.seeds, r.set...)
+	if err != nil {
+		return usageError{err}
+	}
+	missing, err := plan.Missing(c.Experiments, st)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if len(missing) > 0 {
+		takes, err := plan.Takes(missing, st)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "Missing: %d of %d runs. Training takes %s.\n", len(missing), len(c.Experiments), takes)
+		if r.train {
+			if err := trainRuns(cmd, missing, st, 1); err != nil {
+				return err
+			}
+		}
+	}
+	box, err := c.Report(st)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, strings.TrimRight(box.Plain(), "\n"))
+	return err
 }

@@ -53,6 +53,7 @@ func trainCommand() *cobra.Command {
 		Short: "Train methods on tasks, or continue stored runs",
 		Example: "  train -task balance -method mappo-cermic -budget short -seeds 3 -set explore.alpha=0.5\n" +
 			"  train -fork 0123abcd@60000 -set explore.alpha=1",
+		Args: cobra.ArbitraryArgs,
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.task, "task", "", "`tasks`, separated by commas (default "+defaultTask+" on its dense reward)")

@@ -76,7 +76,7 @@ func numbers(t *testing.T, data []byte) map[string]float32 {
 
 func TestTensorBoardFilesHoldEveryNumber(t *testing.T) {
 	var b bytes.Buffer
-	must.Do(t, WriteTensorBoard(&b, exported()))
+	must.Do(t, writeTensorBoard(&b, exported()))
 	got := numbers(t, b.Bytes())
 	for name, want := range map[string]float32{
 		"eval/return@6000": 8, "eval/early_return@6000": 1, "eval/success@6000": 0.5, "eval/return@0": 0, "train/loss@12000": 0.25, "train/loss@6000": 0.5,
@@ -130,7 +130,7 @@ func twoGroups() *results.Record {
 
 func TestTensorBoardNamesGroupsAsBenchMARL(t *testing.T) {
 	var b bytes.Buffer
-	must.Do(t, WriteTensorBoard(&b, twoGroups()))
+	must.Do(t, writeTensorBoard(&b, twoGroups()))
 	for _, tag := range []string{
 		"eval/adversary/reward/episode_reward_mean", "eval/agent/reward/episode_reward_mean", "train/adversary/actor_loss",
 		"collection/agent/reward/reward_mean",
@@ -185,9 +185,9 @@ func TestALiveFileHoldsWhatTheWholeRecordDoes(t *testing.T) {
 		}
 	}
 	must.Do(t, live.Close())
-	file := filepath.Join(live.folder, TensorBoardFile(r))
+	file := filepath.Join(live.folder, tensorBoardFile(r))
 	var whole bytes.Buffer
-	must.Do(t, WriteTensorBoard(&whole, r))
+	must.Do(t, writeTensorBoard(&whole, r))
 	if got, want := numbers(t, must.Get(os.ReadFile(file))(t)), numbers(t, whole.Bytes()); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
