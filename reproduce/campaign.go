@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cermic/cermiclib"
+	"cermic/cermiclib/results"
 	"cermic/reproduce/campaign"
 	"cermic/reproduce/figures"
 	"cermic/reproduce/plan"
@@ -20,10 +21,10 @@ import (
 // campaignRun holds the flags of campaign.
 type campaignRun struct {
 	choice
-	store, on, manifest string
-	workers             int
-	planOnly            bool
-	job                 campaign.Slurm
+	on, manifest string
+	workers      int
+	planOnly     bool
+	job          campaign.Slurm
 }
 
 // campaignCommand trains the runs of a table that the store lacks, after stating their cost.
@@ -35,7 +36,7 @@ func campaignCommand() *cobra.Command {
 		Example: "  campaign -table sota -budget short -workers 8\n" +
 			"  campaign -table all -plan\n" +
 			"  campaign -table sota -budget paper -seeds 5 -on slurm -time 4:00:00 -bundle 2 -dry-run",
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+		RunE: onStore(openStore, func(cmd *cobra.Command, st *results.Store, _ []string) error { return c.run(cmd, st) }),
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.table, "table", "", "`table`: sota, agents, ablation, density or all; or choose by -task and -method")
@@ -44,7 +45,7 @@ func campaignCommand() *cobra.Command {
 	f.StringVar(&c.budget, "budget", cermiclib.DefaultBudget, budgetNames())
 	f.Var(&c.seeds, "seeds", "train seeds 1 to `n`, or a range of seeds, as 2-3")
 	setFlag(f, &c.set)
-	storeFlag(f, &c.store)
+	storeFlag(f)
 	f.IntVar(&c.workers, "workers", 1, "runs trained at the same time")
 	f.StringVar(&c.on, "on", "here", "where to train: here, or slurm for a job array")
 	f.BoolVar(&c.planOnly, "plan", false, "print the cost and train nothing; alone: of every table at every budget")
@@ -95,15 +96,11 @@ func (c *campaignRun) check(cmd *cobra.Command) error {
 const clusterNodes = 4
 
 // run plans the campaign and trains it.
-func (c *campaignRun) run(cmd *cobra.Command) error {
+func (c *campaignRun) run(cmd *cobra.Command, st *results.Store) error {
 	if err := c.check(cmd); err != nil {
 		return err
 	}
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	st, err := openStore(c.store)
-	if err != nil {
-		return err
-	}
 	if c.planOnly && c.everything() {
 		t, err := figures.Overview(st, c.seeds.last, clusterNodes)
 		if err == nil {
@@ -138,14 +135,13 @@ func (c *campaignRun) run(cmd *cobra.Command) error {
 }
 
 func workCommand() *cobra.Command {
-	var store string
 	var index, bundle int
 	cmd := &cobra.Command{
 		Use:     "work MANIFEST",
 		Short:   "Train one bundle of a campaign's manifest, as a task of a job array does",
 		Example: "  work -index 0 -bundle 4 -store /shared/runs /shared/sota.jsonl",
 		Args:    arguments(1, 1, "a manifest, which campaign -manifest writes"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: onStore(openStore, func(cmd *cobra.Command, st *results.Store, args []string) error {
 			if index < 0 || bundle < 1 {
 				return usagef("-index is %d and -bundle is %d, want at least 0 and 1", index, bundle)
 			}
@@ -156,16 +152,12 @@ func workCommand() *cobra.Command {
 			if index > (len(es)-1)/bundle {
 				return fmt.Errorf("%s has %s, so bundle %d is empty", args[0], viz.Count(len(es), "run"), index)
 			}
-			st, err := openStore(store)
-			if err != nil {
-				return err
-			}
 			es = es[index*bundle:]
 			return trainRuns(cmd, es[:min(bundle, len(es))], st, 1)
-		},
+		}),
 	}
 	f := cmd.Flags()
-	storeFlag(f, &store)
+	storeFlag(f)
 	f.IntVar(&index, "index", 0, "number of the bundle, from 0")
 	f.IntVar(&bundle, "bundle", 1, "`runs` of a bundle")
 	trainingFlags(f)

@@ -29,14 +29,13 @@ const (
 var claimBudgets = []string{"paper", "short"}
 
 func claimsCommand() *cobra.Command {
-	var store string
 	var write bool
 	cmd := &cobra.Command{
 		Use:     "claims [CLAIM]",
 		Short:   "Compare the paper's claims with the records: list verdicts, or explain one",
 		Example: "  claims\n  claims lifts-mappo",
 		Args:    arguments(0, 1, ""),
-		RunE: func(cmd *cobra.Command, ids []string) error {
+		RunE: onStore(readStore, func(cmd *cobra.Command, st *results.Store, ids []string) error {
 			if write {
 				if len(ids) > 0 || cmd.Flags().Changed("store") {
 					return usagef("claims -write writes %s from all committed records: leave out the other arguments", claimsFile)
@@ -51,19 +50,15 @@ func claimsCommand() *cobra.Command {
 				}
 				claims = []paper.Claim{one}
 			}
-			st, err := readStore(store)
-			if err != nil {
-				return err
-			}
 			verdicts, err := decide(st, claims)
 			if err != nil {
 				return err
 			}
 			printVerdicts(cmd.OutOrStdout(), verdicts, len(ids) > 0)
 			return nil
-		},
+		}),
 	}
-	storeFlag(cmd.Flags(), &store)
+	storeFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&write, "write", false, "write "+claimsFile+" from the committed records")
 	return cmd
 }

@@ -20,14 +20,14 @@ import (
 // curvesCommand draws the learning curves of a task. It adds BenchMARL's recorded curves of the same learners to runs
 // on the dense reward, and curves from files that BenchMARL wrote.
 func curvesCommand() *cobra.Command {
-	var task, method, budget, reward, store, file string
+	var task, method, budget, reward, file string
 	var with []string
 	cmd := &cobra.Command{
 		Use:   "curves",
 		Short: "Draw the learning curves of a task, with BenchMARL's beside ours",
 		Example: "  curves -task balance -reward dense -budget short\n" +
 			"  curves -task navigation -method mappo,qmix -budget short -o navigation.svg",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: onStore(readStore, func(cmd *cobra.Command, st *results.Store, _ []string) error {
 			if reward != "" && reward != string(envs.Dense) && reward != string(envs.Sparse) {
 				return usagef("-reward is %q, want dense or sparse", reward)
 			}
@@ -37,10 +37,6 @@ func curvesCommand() *cobra.Command {
 			known, err := plan.FindTask(task)
 			if err != nil {
 				return usageError{err}
-			}
-			st, err := readStore(store)
-			if err != nil {
-				return err
 			}
 			records, err := st.Find(results.Query{Task: known.ID, Budget: budget, Complete: true})
 			if err != nil {
@@ -60,7 +56,7 @@ func curvesCommand() *cobra.Command {
 			})
 			if len(groups) == 0 {
 				return fmt.Errorf("no complete run of %s with these flags in %s: train one with go run ./reproduce train",
-					known.ID, store)
+					known.ID, st.Dir())
 			}
 			others, err := figures.Imported(with, known.ID)
 			if err != nil {
@@ -77,14 +73,14 @@ func curvesCommand() *cobra.Command {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: learning curves of %s; the line under each plot says what dots and bands are\n",
 				file, viz.Count(len(results.Flat(groups)), "run"))
 			return nil
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&task, "task", defaultTask, "the `task`")
 	f.StringVar(&method, "method", "", "only runs of these `methods`, separated by commas")
 	storedBudgetFlag(f, &budget)
 	f.StringVar(&reward, "reward", "", "only runs trained on this `reward`: dense or sparse")
-	storeFlag(f, &store)
+	storeFlag(f)
 	f.StringVarP(&file, "output", "o", "curves.png", "`file` to write, with the ending .png, .svg or .pdf")
 	f.StringArrayVar(&with, "with", nil, "add the task's curves in a `file` of BenchMARL; may be repeated")
 	return cmd

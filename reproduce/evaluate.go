@@ -118,18 +118,13 @@ const runIDs = "the ID of a run, or its beginning, which go run ./reproduce stat
 
 // evaluateCommand evaluates the weights of a run and prints the scores. Nothing is stored.
 func evaluateCommand() *cobra.Command {
-	var store string
 	var set []string
 	cmd := &cobra.Command{
 		Use:     "evaluate ID",
 		Short:   "Evaluate a trained run: with sampled actions, more episodes or another score",
 		Example: "  evaluate 0123abcd\n  evaluate 0123abcd -set budget.sampled=true budget.eval_episodes=200",
 		Args:    arguments(1, 1, runIDs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := readStore(store)
-			if err != nil {
-				return err
-			}
+		RunE: onStore(readStore, func(cmd *cobra.Command, st *results.Store, args []string) error {
 			trained, as, err := plan.Evaluation(st, args[0], set)
 			if err != nil {
 				return usageError{err}
@@ -156,10 +151,10 @@ func evaluateCommand() *cobra.Command {
 			fmt.Fprintf(out, "  score      %.4g %s%s\n", e.Score(), spec.Metric, precision)
 			printDetails(out, spec, e.Early, e.Success, e.Groups)
 			return nil
-		},
+		}),
 	}
 	setFlag(cmd.Flags(), &set)
-	storeFlag(cmd.Flags(), &store)
+	storeFlag(cmd.Flags())
 	backendFlag(cmd.Flags())
 	return cmd
 }

@@ -40,9 +40,9 @@ var exportForms = []struct {
 
 // runExport holds the flags of export.
 type runExport struct {
-	task, method, budget, store, to string
-	weights                         []string
-	out                             io.Writer
+	task, method, budget, to string
+	weights                  []string
+	out                      io.Writer
 }
 
 func exportCommand() *cobra.Command {
@@ -57,7 +57,7 @@ func exportCommand() *cobra.Command {
 		Short:   "Write runs for other programs: " + forms,
 		Example: "  export csv -budget short\n  export weights -task balance -method mappo -o weights",
 		Args:    arguments(1, 1, "a form: "+forms),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: onStore(readStore, func(cmd *cobra.Command, st *results.Store, args []string) error {
 			i := slices.Index(names, args[0])
 			if i < 0 {
 				return usagef("unknown form %q%s", args[0], conf.Near(args[0], names))
@@ -68,10 +68,6 @@ func exportCommand() *cobra.Command {
 				return usagef("export %s does not read -weights: leave it out, or export records", form.name)
 			}
 			x.out, x.to = cmd.OutOrStdout(), cmp.Or(x.to, form.output)
-			st, err := readStore(x.store)
-			if err != nil {
-				return err
-			}
 			rs, err := x.find(st, stored)
 			if err != nil {
 				return err
@@ -81,13 +77,13 @@ func exportCommand() *cobra.Command {
 				fmt.Fprintf(x.out, "%s: %s\n", x.to, viz.Count(runs, "run"))
 			}
 			return err
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&x.task, "task", "", "only runs of this `task`")
 	f.StringVar(&x.method, "method", "", "only runs of this `method`, with its changed settings as status shows them")
 	storedBudgetFlag(f, &x.budget)
-	storeFlag(f, &x.store)
+	storeFlag(f)
 	f.StringArrayVar(&x.weights, "weights", nil, "with records: only run `ID`, with its weights; may be repeated")
 	f.StringVarP(&x.to, "output", "o", "", "`file` (csv) or folder to write (default named after the form)")
 	return cmd
@@ -121,7 +117,7 @@ func (x *runExport) find(st *results.Store, stored bool) (rs []*results.Record, 
 	}
 	if len(rs) == 0 {
 		return nil, fmt.Errorf("no complete run of that task and method at budget %s in %s: "+
-			"go run ./reproduce status lists the runs", x.budget, x.store)
+			"go run ./reproduce status lists the runs", x.budget, st.Dir())
 	}
 	return rs, nil
 }

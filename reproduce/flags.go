@@ -41,8 +41,19 @@ func budgetNames() string {
 	return strings.Join(names, ", ")
 }
 
-func storeFlag(f *pflag.FlagSet, store *string) {
-	f.StringVar(store, "store", defaultStore, "`folder` of the runs")
+func storeFlag(f *pflag.FlagSet) { f.String("store", defaultStore, "`folder` of the runs") }
+
+// onStore makes a command of one that works on the store of its flag -store, which open opens.
+func onStore(
+	open func(dir string) (*results.Store, error), run func(*cobra.Command, *results.Store, []string) error,
+) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		st, err := open(cmd.Flag("store").Value.String())
+		if err != nil {
+			return err
+		}
+		return run(cmd, st, args)
+	}
 }
 
 // storeHere is the default store, in the root of the repository, seen from the current folder.

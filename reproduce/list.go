@@ -97,18 +97,15 @@ func listSettings(out io.Writer, q plan.Request, part string) error {
 }
 
 func statusCommand() *cobra.Command {
-	var store string
 	var committed bool
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "List the stored runs with their scores and IDs, and the runs in training",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			st, err := readStore(store)
-			if err == nil && !committed {
-				st, err = results.Open(store)
-			}
-			if err != nil {
-				return err
+		RunE: onStore(readStore, func(cmd *cobra.Command, st *results.Store, _ []string) (err error) {
+			if !committed {
+				if st, err = results.Open(st.Dir()); err != nil {
+					return err
+				}
 			}
 			records, err := st.Heads(results.Query{})
 			if err != nil {
@@ -117,9 +114,9 @@ func statusCommand() *cobra.Command {
 			out := cmd.OutOrStdout()
 			if len(records) == 0 {
 				if ids, _ := st.IDs(); len(ids) > 0 { // the store has reported what is wrong with each
-					return fmt.Errorf("no run in %s can be read", store)
+					return fmt.Errorf("no run in %s can be read", st.Dir())
 				}
-				fmt.Fprintf(out, "No runs in %s yet: go run ./reproduce train\n", store)
+				fmt.Fprintf(out, "No runs in %s yet: go run ./reproduce train\n", st.Dir())
 				return nil
 			}
 			w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -133,9 +130,9 @@ func statusCommand() *cobra.Command {
 					r.Task, r.Method, r.Budget, r.Seed, viz.Short(float64(r.Frames)), score, state(st, r), r.ID)
 			}
 			return w.Flush()
-		},
+		}),
 	}
-	storeFlag(cmd.Flags(), &store)
+	storeFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&committed, "committed", false, "also list the committed records")
 	return cmd
 }

@@ -23,12 +23,11 @@ import (
 )
 
 func resultsCommand() *cobra.Command {
-	var store string
 	var write bool
 	cmd := &cobra.Command{
 		Use:   "results",
 		Short: "Print every complete run beside random play, BenchMARL and the paper",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: onStore(readStore, func(cmd *cobra.Command, st *results.Store, _ []string) error {
 			if write {
 				if err := only(cmd, "-write", "write"); err != nil {
 					return err
@@ -42,16 +41,12 @@ func resultsCommand() *cobra.Command {
 				}
 				return writeGenerated(resultsFile, resultsPage)
 			}
-			st, err := readStore(store)
-			if err != nil {
-				return err
-			}
 			text, err := resultsPage(st)
 			fmt.Fprint(cmd.OutOrStdout(), text)
 			return err
-		},
+		}),
 	}
-	storeFlag(cmd.Flags(), &store)
+	storeFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&write, "write", false,
 		"write "+resultsFile+" from the committed records, and the scores of random and scripted play")
 	return cmd

@@ -18,28 +18,27 @@ import (
 const lineWidth = 100
 
 func tableCommand() *cobra.Command {
-	var budget, store string
+	var budget string
 	var cell cellRequest
+	open := func(dir string) (*results.Store, error) {
+		if cell.train {
+			return openStore(dir)
+		}
+		return readStore(dir)
+	}
 	cmd := &cobra.Command{
 		Use:   "table [sota|agents|ablation|density]",
 		Short: "Print a table of the paper with our results beside it",
 		Example: "  table ablation -budget short\n" +
 			"  table sota -cell \"MAPPO-CERMIC,Balanc*\" -budget short -train",
 		Args: arguments(0, 1, ""),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: onStore(open, func(cmd *cobra.Command, st *results.Store, args []string) error {
 			table, err := paper.FindBenchmark(append(args, paper.Sota.Name)[0])
 			if err != nil {
 				return usageError{err}
 			}
 			if _, err := cermiclib.FindPreset(budget); err != nil {
 				return usageError{err}
-			}
-			st, err := readStore(store)
-			if cell.train {
-				st, err = openStore(store)
-			}
-			if err != nil {
-				return err
 			}
 			if cell.name != "" {
 				return cell.report(cmd, table, budget, st)
@@ -53,11 +52,11 @@ func tableCommand() *cobra.Command {
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.TrimRight(grid.Text(lineWidth), "\n"))
 			return err
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&budget, "budget", cermiclib.TableBudget, "`budget` of the runs: "+budgetNames())
-	storeFlag(f, &store)
+	storeFlag(f)
 	f.StringVar(&cell.name, "cell", "", "one number, `ROW,COLUMN` as the table heads them")
 	f.IntVar(&cell.seeds, "seeds", 3, "with -cell: seeds 1 to `n`")
 	setFlag(f, &cell.set)

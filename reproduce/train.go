@@ -45,7 +45,7 @@ type choice struct {
 
 func trainCommand() *cobra.Command {
 	c := choice{seeds: seedRange{1, 1}}
-	var fork, store, board string
+	var fork, board string
 	var workers int
 	var again bool
 	cmd := &cobra.Command{
@@ -64,20 +64,16 @@ func trainCommand() *cobra.Command {
 	setFlag(f, &c.set)
 	f.StringVar(&fork, "fork", "", "continue a copy of run ID from these frames with changed settings: `ID@FRAMES`")
 	f.BoolVar(&again, "again", false, "train the runs ID... here, of which only records are committed")
-	storeFlag(f, &store)
+	storeFlag(f)
 	f.IntVar(&workers, "workers", 1, "runs trained at the same time")
 	f.StringVar(&board, "tensorboard", "", "also write TensorBoard event files below this `folder` while training")
 	trainingFlags(f)
-	cmd.RunE = func(cmd *cobra.Command, ids []string) (err error) {
+	cmd.RunE = onStore(openStore, func(cmd *cobra.Command, st *results.Store, ids []string) (err error) {
 		switch {
 		case workers < 1:
 			return usagef("-workers is %d, want at least 1", workers)
 		case again != (len(ids) > 0):
 			return usagef("train -again needs IDs of runs, and only train -again takes arguments, not %q", ids)
-		}
-		st, err := openStore(store)
-		if err != nil {
-			return err
 		}
 		const machine = " store workers backend portable"
 		es, demo := make([]experiment.Config, 1), false
@@ -98,7 +94,7 @@ func trainCommand() *cobra.Command {
 			return usageError{err}
 		}
 		if again {
-			if st, err = results.Open(store); err != nil { // the committed records have no weights
+			if st, err = results.Open(st.Dir()); err != nil { // the committed records have no weights
 				return err
 			}
 		}
@@ -116,7 +112,7 @@ func trainCommand() *cobra.Command {
 		}
 		_, err = io.WriteString(cmd.OutOrStdout(), demoDirections)
 		return err
-	}
+	})
 	return cmd
 }
 
