@@ -163,11 +163,6 @@ func ReadManifest(path string) ([]experiment.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseManifest(data, path)
-}
-
-// parseManifest reads the content of the manifest at path.
-func parseManifest(data []byte, path string) ([]experiment.Config, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, fmt.Errorf("%s is empty, want a manifest as campaign -manifest writes it", path)
 	}

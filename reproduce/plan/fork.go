@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -112,11 +113,8 @@ func changes(now, next experiment.Config) (settings []string, ok bool, err error
 		return nil, false, nil
 	}
 	x, err := specWith(now.Task)
-	if err != nil {
-		return nil, false, err
-	}
-	y, err := specWith(next.Task)
-	if err != nil {
+	y, failed := specWith(next.Task)
+	if err := cmp.Or(err, failed); err != nil {
 		return nil, false, err
 	}
 	ok = x.Agents == y.Agents && x.InLen() == y.InLen() && x.State == y.State && x.Act.Len() == y.Act.Len()

@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -181,4 +182,25 @@ func FirstSteps(task string) (int, error) {
 		return 0, err
 	}
 	return spec.Early, nil
+}
+
+// Baselines rolls out random and scripted play, and every scripted joint policy, on the registered default of a task.
+func Baselines(id string, episodes int, seed uint64) (all []*scripted.Episodes, err error) {
+	cfg, err := Variant(id)
+	if err != nil {
+		return nil, err
+	}
+	policies, err := scripted.Policies(cfg)
+	joint, failed := scripted.JointPolicies(cfg)
+	if err := cmp.Or(err, failed); err != nil {
+		return nil, err
+	}
+	for _, policy := range append(policies, joint...) {
+		p, err := scripted.Rollout(cfg, policy, episodes, seed)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }
