@@ -4,6 +4,7 @@ package cermiclib
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -168,14 +169,7 @@ func ImageAgents(task string) (agents int, err error) {
 
 // FindPreset returns the budget of a name.
 func FindPreset(name string) (Preset, error) {
-	var known []string
-	for _, b := range Presets {
-		if b.Budget.Name == name {
-			return b, nil
-		}
-		known = append(known, b.Budget.Name)
-	}
-	return Preset{}, fmt.Errorf("unknown budget %q%s", name, conf.Near(name, known))
+	return conf.Find("budget", name, Presets, func(b Preset) string { return b.Budget.Name })
 }
 
 // schedule returns the schedule of all parts beside a learner.
@@ -211,15 +205,9 @@ func (b Preset) set(e *experiment.Config, key, value string) error {
 		return nil
 	}
 	s := b.schedule(e.Learner)
-	if kindOf(before.Learner) != kindOf(e.Learner) {
-		e.Learner = rl.OnSchedule(e.Learner, s)
-	}
-	if kindOf(before.Policy) != kindOf(e.Policy) {
-		e.Policy = rl.OnSchedule(e.Policy, s)
-	}
-	if kindOf(before.Explore) != kindOf(e.Explore) {
-		e.Explore = rl.OnSchedule(e.Explore, s)
-	}
+	e.Learner = replaced(before.Learner, e.Learner, s)
+	e.Policy = replaced(before.Policy, e.Policy, s)
+	e.Explore = replaced(before.Explore, e.Explore, s)
 	if part == "explore" {
 		was, _ := conf.Get(before, annealKey)
 		fades, _ := conf.Get(*e, annealKey)
@@ -235,9 +223,10 @@ func (b Preset) set(e *experiment.Config, key, value string) error {
 // annealKey chooses how a bonus fades.
 const annealKey = "explore.int_anneal"
 
-func kindOf(part conf.Kinder) string {
-	if part == nil {
-		return ""
+// replaced puts a part on the schedule if its type is not that of the part before.
+func replaced[C any](before, now C, s rl.Schedule) C {
+	if reflect.TypeOf(before) != reflect.TypeOf(now) {
+		return rl.OnSchedule(now, s)
 	}
-	return part.Kind()
+	return now
 }

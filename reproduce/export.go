@@ -27,11 +27,13 @@ import (
 	"cermic/viz"
 )
 
-// exportForms write runs for other programs; output is the default file or folder.
-var exportForms = []struct {
+// exportForm writes runs for other programs; output is the default file or folder.
+type exportForm struct {
 	name, output string
 	write        func(x *runExport, st *results.Store, rs []*results.Record) (runs int, err error)
-}{
+}
+
+var exportForms = []exportForm{
 	{"csv", "runs.csv", (*runExport).csv},
 	{"tensorboard", "tensorboard", (*runExport).tensorBoard},
 	{"weights", "weights", (*runExport).safetensors},
@@ -58,11 +60,10 @@ func exportCommand() *cobra.Command {
 		Example: "  export csv -budget short\n  export weights -task balance -method mappo -o weights",
 		Args:    arguments(1, 1, "a form: "+forms),
 		RunE: onStore(readStore, func(cmd *cobra.Command, st *results.Store, args []string) error {
-			i := slices.Index(names, args[0])
-			if i < 0 {
-				return usagef("unknown form %q%s", args[0], conf.Near(args[0], names))
+			form, err := conf.Find("form", args[0], exportForms, func(f exportForm) string { return f.name })
+			if err != nil {
+				return usageError{err}
 			}
-			form := exportForms[i]
 			stored := form.name == "records"
 			if len(x.weights) > 0 && !stored {
 				return usagef("export %s does not read -weights: leave it out, or export records", form.name)

@@ -77,11 +77,8 @@ func newRoot() *cobra.Command {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			var known []string
-			for _, c := range cmd.Commands() {
-				known = append(known, c.Name())
-			}
-			return usagef("unknown command %q%s", args[0], conf.Near(args[0], known))
+			_, err := conf.Find("command", args[0], cmd.Commands(), (*cobra.Command).Name)
+			return usageError{err}
 		},
 	}
 	root.SetFlagErrorFunc(flagError)

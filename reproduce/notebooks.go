@@ -77,15 +77,12 @@ func (s setup) notebooks(only string) ([]string, error) {
 	if only == "" {
 		return all, nil
 	}
-	var known []string
-	for _, path := range all {
-		name := strings.TrimSuffix(filepath.Base(path), ".ipynb")
-		if name == strings.TrimSuffix(only, ".ipynb") {
-			return []string{path}, nil
-		}
-		known = append(known, name)
+	one, err := conf.Find("notebook", strings.TrimSuffix(only, ".ipynb"), all,
+		func(path string) string { return strings.TrimSuffix(filepath.Base(path), ".ipynb") })
+	if err != nil {
+		return nil, usageError{err}
 	}
-	return nil, usagef("unknown notebook %q%s", only, conf.Near(only, known))
+	return []string{one}, nil
 }
 
 // cellSeconds is the time limit of a cell.

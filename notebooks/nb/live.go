@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
-	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
@@ -38,7 +37,7 @@ func (b *block) due(now time.Time) bool {
 	return true
 }
 
-func (b *block) put(data content) { send(&protocol.DisplayData{DisplayID: b.id, Data: data}) }
+func (b *block) put(data content) { send(b.id, data) }
 
 // Screen is a place in the output that shows one value at a time.
 type Screen struct{ block }

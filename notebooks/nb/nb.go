@@ -7,6 +7,7 @@
 package nb
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,10 +33,7 @@ func Headless() bool { return os.Getenv("NB_HEADLESS") != "" }
 
 // Budget is the budget that a notebook names, unless NB_BUDGET overrides it: the same cells then run in seconds.
 func Budget(name string) string {
-	if b := os.Getenv("NB_BUDGET"); b != "" {
-		return b
-	}
-	return name
+	return cmp.Or(os.Getenv("NB_BUDGET"), name)
 }
 
 // Why a cell ends before its time.
@@ -93,12 +91,8 @@ func Store() *results.Store {
 	return st
 }
 
-func storeFolder() string {
-	if folder := os.Getenv("NB_STORE"); folder != "" {
-		return folder
-	}
-	return filepath.Join("..", "runs") // a cell runs in its notebook's folder
-}
+// storeFolder is taken from a notebook's folder, in which its cells run.
+func storeFolder() string { return cmp.Or(os.Getenv("NB_STORE"), filepath.Join("..", "runs")) }
 
 // Check ends the cell with one sentence if err is an error. A stopped run is no error.
 func Check(err error) {
@@ -131,15 +125,14 @@ func Known[T any](v T, err error) (T, bool) {
 	return Must(v, err), true
 }
 
-// send displays data, or replaces the block with its DisplayID, and waits until the kernel has it, since the program
-// may end next.
-func send(data *protocol.DisplayData) {
-	if !gonbui.IsNotebook {
-		return
+// send displays data, or replaces the block of that ID, and waits until the kernel has it, since the program may end
+// next.
+func send(id string, data content) {
+	if gonbui.IsNotebook {
+		ready()
+		gonbui.SendData(&protocol.DisplayData{DisplayID: id, Data: data})
+		gonbui.Sync()
 	}
-	ready()
-	gonbui.SendData(data)
-	gonbui.Sync()
 }
 
 // Notes in the folder NB_KERNEL, which the cells of a kernel share with its relay, reproduce/jupyter/kernels/relay.py.
@@ -170,11 +163,7 @@ func notePath(name string) string {
 
 // readNote reads a note into v and reports whether there is one.
 func readNote(name string, v any) bool {
-	path := notePath(name)
-	if path == "" {
-		return false
-	}
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(notePath(name))
 	return err == nil && json.Unmarshal(text, v) == nil
 }
 
