@@ -183,7 +183,6 @@ func (b Preset) schedule(l learn.Config) rl.Schedule {
 	return s
 }
 
-// apply sets the budget and the schedules of all parts.
 func (b Preset) apply(e *experiment.Config) {
 	e.Budget = b.Budget
 	shared := e.Task.Shared()

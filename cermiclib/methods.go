@@ -115,7 +115,6 @@ var methods = []Method{
 	},
 }
 
-// with returns a changed config.
 func with[C any](c C, change func(*C)) C {
 	change(&c)
 	return c

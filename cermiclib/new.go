@@ -26,7 +26,6 @@ type Run struct {
 	Folder string
 }
 
-// request is what New was asked for.
 type request struct {
 	budget   string
 	frames   int
@@ -132,7 +131,6 @@ func (q request) compose(task, method string) (e experiment.Config, err error) {
 	return e, err
 }
 
-// findTask returns the full name of a task.
 func findTask(name string) (string, error) {
 	known := envs.Names()
 	i := slices.IndexFunc(known, func(id string) bool { return id == name || path.Base(id) == name })

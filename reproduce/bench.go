@@ -17,7 +17,6 @@ import (
 // peerRounds counts the measurements on each side of a pair.
 const peerRounds = 5
 
-// benchCommand measures this machine beside recorded figures of other programs or, with -peers, by turns with them.
 func benchCommand() *cobra.Command {
 	var group string
 	var beside bool

@@ -18,7 +18,6 @@ import (
 	"cermic/viz"
 )
 
-// campaignRun holds the flags of campaign.
 type campaignRun struct {
 	choice
 	on, manifest string
@@ -27,7 +26,6 @@ type campaignRun struct {
 	job          campaign.Slurm
 }
 
-// campaignCommand trains the runs of a table that the store lacks, after stating their cost.
 func campaignCommand() *cobra.Command {
 	c := campaignRun{choice: choice{seeds: seedRange{1, 3}}}
 	cmd := &cobra.Command{
@@ -55,7 +53,6 @@ func campaignCommand() *cobra.Command {
 	return cmd
 }
 
-// everything reports whether no table, task or method is chosen.
 func (c *campaignRun) everything() bool { return c.table == "" && c.task == "" && c.method == "" }
 
 // check refuses combinations of flags that contradict each other.
@@ -95,7 +92,6 @@ func (c *campaignRun) check(cmd *cobra.Command) error {
 // clusterNodes is the size of the cluster that the overview of all tables extrapolates to.
 const clusterNodes = 4
 
-// run plans the campaign and trains it.
 func (c *campaignRun) run(cmd *cobra.Command, st *results.Store) error {
 	if err := c.check(cmd); err != nil {
 		return err

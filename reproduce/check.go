@@ -22,8 +22,6 @@ import (
 	"cermic/viz"
 )
 
-// checkCommand trains committed records again and compares: bit by bit on the same backend and processor, elsewhere
-// with the interval of further seeds.
 func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "check ID...",
@@ -38,7 +36,6 @@ func checkCommand() *cobra.Command {
 	return cmd
 }
 
-// check trains the records of fsys that ids name and compares.
 func check(ctx context.Context, out io.Writer, fsys fs.FS, ids []string) error {
 	committed, done, err := storeOf(fsys)
 	if err != nil {
@@ -107,7 +104,6 @@ func storeOf(fsys fs.FS) (st *results.Store, done func(), err error) {
 	return st, func() { os.RemoveAll(dir) }, nil
 }
 
-// retrain trains the experiment of a record into st.
 func retrain(ctx context.Context, r *results.Record, st *results.Store) (*results.Record, error) {
 	e, err := experiment.Of(r)
 	if err != nil {

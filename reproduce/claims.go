@@ -63,7 +63,6 @@ func claimsCommand() *cobra.Command {
 	return cmd
 }
 
-// printVerdicts prints a line for each verdict, and its reasons if explain is set.
 func printVerdicts(out io.Writer, verdicts []paper.Verdict, explain bool) {
 	for _, v := range verdicts {
 		fmt.Fprintf(out, "%-13s %s: %s\n", v.State, v.ID, v.Says)
@@ -102,7 +101,6 @@ func decide(st *results.Store, claims []paper.Claim) (out []paper.Verdict, err e
 //go:embed templates/*.md
 var templateFiles embed.FS
 
-// renderPage fills in the template of a generated page.
 func renderPage(name string, data any) (string, error) {
 	t, err := template.ParseFS(templateFiles, "templates/"+name)
 	if err != nil {
@@ -113,7 +111,6 @@ func renderPage(name string, data any) (string, error) {
 	return b.String(), err
 }
 
-// claimsPage is the text of claimsFile.
 func claimsPage(st *results.Store) (string, error) {
 	verdicts, err := decide(st, paper.Claims)
 	if err != nil {

@@ -17,8 +17,6 @@ import (
 	"cermic/viz"
 )
 
-// curvesCommand draws the learning curves of a task. It adds BenchMARL's recorded curves of the same learners to runs
-// on the dense reward, and curves from files that BenchMARL wrote.
 func curvesCommand() *cobra.Command {
 	var task, method, budget, reward, file string
 	var with []string
@@ -86,7 +84,6 @@ func curvesCommand() *cobra.Command {
 	return cmd
 }
 
-// findMethods returns the IDs of methods that a list names, separated by commas.
 func findMethods(list string) (ids []string, err error) {
 	if list == "" {
 		return nil, nil

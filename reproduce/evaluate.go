@@ -41,7 +41,6 @@ func summarize(out io.Writer, es []experiment.Config, st *results.Store) error {
 	return nil
 }
 
-// printOutcome prints the last evaluation of every seed of e, and the conditions under which it was reached.
 func printOutcome(out io.Writer, e experiment.Config, g results.Group) error {
 	if err := g.Check(); err != nil {
 		return err
@@ -78,7 +77,6 @@ func printOutcome(out io.Writer, e experiment.Config, g results.Group) error {
 	return nil
 }
 
-// printDetails prints the returns of groups, the early returns and the success rate, if the task has them.
 func printDetails(out io.Writer, spec *envs.Spec, early, success []float64, groups map[string][]float64) {
 	for _, g := range spec.Groups {
 		fmt.Fprintf(out, "  %-10s %.4g\n", g.Name, stat.Mean(groups[g.Name], nil))
@@ -100,7 +98,6 @@ func tooShort(spec *envs.Spec) string {
 		spec.Horizon, spec.SolvableIn)
 }
 
-// rewardMode names the rewards of training and of the score.
 func rewardMode(reward envs.Reward, spec *envs.Spec) string {
 	switch {
 	case reward == envs.Dense && spec.Horizon != spec.EvalHorizon:
@@ -116,7 +113,6 @@ func rewardMode(reward envs.Reward, spec *envs.Spec) string {
 // runIDs describes the argument of a command about a stored run.
 const runIDs = "the ID of a run, or its beginning, which go run ./reproduce status prints"
 
-// evaluateCommand evaluates the weights of a run and prints the scores. Nothing is stored.
 func evaluateCommand() *cobra.Command {
 	var set []string
 	cmd := &cobra.Command{

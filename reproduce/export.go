@@ -40,7 +40,6 @@ var exportForms = []exportForm{
 	{"records", "records", (*runExport).records},
 }
 
-// runExport holds the flags of export.
 type runExport struct {
 	task, method, budget, to string
 	weights                  []string
@@ -186,7 +185,6 @@ func (x *runExport) records(st *results.Store, rs []*results.Record) (_ int, err
 	return len(rs), experiment.ExportPretrained(st, rs, x.to)
 }
 
-// committed reports whether a run is among the committed records.
 func committed(id string) bool {
 	_, err := fs.Stat(records.FS, id+".json.gz")
 	return err == nil
@@ -223,7 +221,6 @@ func packWeights(st *results.Store, rs []*results.Record, ids []string, to strin
 	return out, nil
 }
 
-// tensorBoard writes an event file for every run, in a folder of its own.
 func (x *runExport) tensorBoard(_ *results.Store, rs []*results.Record) (int, error) {
 	for _, r := range rs {
 		live := export.NewLive(x.to)

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// labCommand opens JupyterLab on the notebooks, after setup.
 func labCommand() *cobra.Command {
 	var noBrowser bool
 	var port uint16
@@ -63,7 +62,6 @@ func attend(ctx context.Context, lab *exec.Cmd) error {
 	return ctx.Err()
 }
 
-// firstPage is what JupyterLab opens on.
 const firstPage = "/lab/tree/00_start.ipynb"
 
 // labFlags translates our flags into JupyterLab's. JupyterLab needs a flag to run as root, as most containers do;
@@ -82,7 +80,6 @@ func labFlags(noBrowser bool, port uint16, root, container bool) []string {
 	return flags
 }
 
-// inContainer reports whether this process runs in a container of Docker, Podman or Kubernetes.
 func inContainer() bool {
 	return exists("/.dockerenv") || exists("/run/.containerenv") || os.Getenv("KUBERNETES_SERVICE_HOST") != ""
 }
@@ -90,7 +87,6 @@ func inContainer() bool {
 // jupyterPath is the environment variable that makes Jupyter find this repository's kernel.
 func (s setup) jupyterPath() string { return prepend("JUPYTER_PATH", s.path("reproduce", "jupyter")) }
 
-// prepend puts a folder before those of an environment variable.
 func prepend(variable, folder string) string {
 	if others := os.Getenv(variable); others != "" {
 		folder += string(filepath.ListSeparator) + others

@@ -52,7 +52,6 @@ func listCommand() *cobra.Command {
 	return cmd
 }
 
-// listAll names everything that can be trained.
 func listAll(out io.Writer) {
 	entry := func(name, about string) { fmt.Fprintf(out, "  %-52s%s\n", name, about) }
 	fmt.Fprintln(out, "Tasks (* = trained on a sparse reward)")

@@ -40,14 +40,12 @@ func main() {
 	end(ctx, root.ExecuteContext(ctx))
 }
 
-// stopped is the sentence of a command that a signal ended.
 const stopped = "stopped; saved progress is kept, and the same command continues from there"
 
 // grace is the time that a cancelled command has to save. Compiling a graph or reading many records ignores the
 // context; abandoning them is safe, because files are replaced atomically.
 const grace = 1700 * time.Millisecond
 
-// end ends the program with the sentence and the exit code of a command's error.
 func end(ctx context.Context, err error) {
 	code := 1
 	switch {
@@ -138,12 +136,10 @@ func prepare(cmd *cobra.Command, _ []string) (err error) {
 	return applyMachine(cmd)
 }
 
-// usageError is a mistake in the command line, with exit code 2.
 type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// flagError turns an error of flag parsing into one sentence with near names.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {

@@ -25,7 +25,6 @@ import (
 	"cermic/viz"
 )
 
-// notebooksCommand executes the notebooks from top to bottom, without a browser, on the same kernel as JupyterLab.
 func notebooksCommand() *cobra.Command {
 	var budget, only string
 	var write, thumbnails bool
@@ -85,7 +84,6 @@ func (s setup) notebooks(only string) ([]string, error) {
 	return []string{one}, nil
 }
 
-// cellSeconds is the time limit of a cell.
 const cellSeconds = "3600"
 
 // execute runs the notebooks one after the other. Copies go to notebooks/.executed and, with write, replace the books.

@@ -66,7 +66,6 @@ func pretrainCommand() *cobra.Command {
 	return cmd
 }
 
-// taskNames splits a list of tasks at commas; "all" stands for every registered one.
 func taskNames(list string) []string {
 	if list != "all" {
 		return strings.Split(list, ",")

@@ -17,7 +17,6 @@ import (
 	"cermic/envs/python/wheel"
 )
 
-// pythonCommand builds the Python package of the environments as a wheel and, on request, installs or checks it.
 func pythonCommand() *cobra.Command {
 	var install, check, torch bool
 	cmd := &cobra.Command{

@@ -60,7 +60,6 @@ type familyResults struct {
 
 type taskTable struct{ Name, Table string }
 
-// resultsPage is the text of resultsFile.
 func resultsPage(st *results.Store) (string, error) {
 	all, err := st.Find(results.Query{Complete: true})
 	if err != nil {
@@ -145,7 +144,6 @@ func taskResults(t paper.Task, rs []*results.Record) (viz.Table, error) {
 	return out, nil
 }
 
-// unbuildable counts the runs that cannot be rebuilt from the commit that they name.
 func unbuildable(rs []*results.Record) (n int) {
 	for _, r := range rs {
 		if !records.Rebuildable(r.Host) {
@@ -171,7 +169,6 @@ func firstSteps(g results.Group) string {
 	return seeds(x)
 }
 
-// resultRow is the line of an experiment.
 func resultRow(t paper.Task, g results.Group) ([]string, error) {
 	scores, err := g.Scores()
 	if err != nil {

@@ -70,7 +70,6 @@ type setup struct {
 	env  []string // added to the environment of programs
 }
 
-// newSetup finds the repository and the GPU.
 func newSetup(cmd *cobra.Command) (setup, error) {
 	root, err := repository()
 	return setup{ctx: cmd.Context(), out: cmd.OutOrStdout(), root: root, gpu: nn.HasGPU()}, err
@@ -80,7 +79,6 @@ func (s setup) path(elements ...string) string {
 	return filepath.Join(append([]string{s.root}, elements...)...)
 }
 
-// python is the interpreter of .venv.
 func (s setup) python() string { return pythonIn(s.path(".venv")) }
 
 // all runs the steps in order; each prints one line.
@@ -124,7 +122,6 @@ func (s setup) step(name, what string, done bool, work func() error) error {
 // ready prints the line of a step that has nothing to do.
 func (s setup) ready(name, why string) { fmt.Fprintf(s.out, "%-8s %s\n", name, why) }
 
-// environment makes .venv.
 func (s setup) environment() error {
 	return s.step("python", "virtual environment in .venv", exists(s.python()),
 		func() error { return s.venv(s.path(".venv")) })
@@ -166,7 +163,6 @@ func pythonIn(folder string) string {
 	return filepath.Join(folder, "bin", "python")
 }
 
-// pip installs packages for a Python interpreter.
 func (s setup) pip(python string, args ...string) error {
 	args = append([]string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}, args...)
 	_, err := s.output(python, args...)

@@ -14,7 +14,6 @@ import (
 	"cermic/reproduce/plan"
 )
 
-// lineWidth is the number of characters in a line of a table.
 const lineWidth = 100
 
 func tableCommand() *cobra.Command {
@@ -64,7 +63,6 @@ func tableCommand() *cobra.Command {
 	return cmd
 }
 
-// cellRequest asks for one number of a table.
 type cellRequest struct {
 	name  string // ROW,COLUMN; empty: the whole table
 	seeds int

@@ -36,7 +36,6 @@ What next
 // allTables is the value of -table that chooses all of them.
 const allTables = "all"
 
-// choice is what the flags of train and campaign choose.
 type choice struct {
 	task, method, table, budget string
 	seeds                       seedRange
@@ -151,7 +150,6 @@ func (c *choice) complete() (demo bool) {
 	return demo
 }
 
-// storedRuns reads the experiments of stored runs.
 func storedRuns(st *results.Store, ids []string) (es []experiment.Config, err error) {
 	for _, id := range ids {
 		e, err := plan.Stored(st, id)

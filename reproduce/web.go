@@ -14,7 +14,6 @@ import (
 	"cermic/reproduce/web"
 )
 
-// webCommand makes the page that trains in a browser, and serves it.
 func webCommand() *cobra.Command {
 	var dir string
 	var port uint16

@@ -66,7 +66,6 @@ func share(ctx context.Context, todo []int, workers int, do func(i int)) {
 	group.Wait()
 }
 
-// failure is the event of e that ended without a result.
 func failure(e Config, err error) results.Event {
 	r := &results.Record{Method: e.Method, Budget: e.Budget.Name, Seed: e.Seed}
 	if e.Learner != nil { // its absence may be the failure

@@ -56,7 +56,6 @@ type buffer struct {
 	restore func(byName map[string]safetensors.Tensor) error
 }
 
-// kept is the buffer of values.
 func kept[E safetensors.Element](name string, values []E) buffer {
 	return buffer{
 		func() safetensors.Tensor { return safetensors.New(statePrefix+name, values) },
@@ -99,7 +98,6 @@ func (g *group) tensorOf(path string) string {
 	return weightsPrefix + "/" + g.path() + strings.TrimPrefix(path, "/")
 }
 
-// variables copies all of them.
 func (t *trainer) variables() (all []safetensors.Tensor, err error) {
 	for _, g := range t.groups {
 		for _, v := range nn.Variables(g.build.Store, "/") {
@@ -149,7 +147,6 @@ func errUnfit(id string, err error) error {
 		id, err)
 }
 
-// named are tensors by their names.
 func named(tensors []safetensors.Tensor) map[string]safetensors.Tensor {
 	out := make(map[string]safetensors.Tensor, len(tensors))
 	for _, x := range tensors {

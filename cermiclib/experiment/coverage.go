@@ -98,7 +98,6 @@ func (v *coverage) averageBonus(groups []*group) {
 	}
 }
 
-// snapshot copies the counts, nil if there are none.
 func (v *coverage) snapshot(frames int) *results.Visits {
 	if v == nil {
 		return nil
@@ -109,7 +108,6 @@ func (v *coverage) snapshot(frames int) *results.Visits {
 	return &out
 }
 
-// buffers are what a checkpoint keeps of it.
 func (v *coverage) buffers() []buffer {
 	if v == nil {
 		return nil

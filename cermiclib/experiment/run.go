@@ -18,7 +18,6 @@ import (
 // alone.
 var saveEvery = 10 * time.Second
 
-// patience is how long a stop waits for the stage that it interrupts.
 const patience = time.Second
 
 // Run returns the stored record of e if it is complete; otherwise it trains or resumes e. It waits for another process
@@ -113,12 +112,10 @@ func (s *session) emitState(state, id string, header results.Record) {
 	s.emit(results.Event{Record: &header, Frames: header.Frames, Total: s.exp.Budget.Frames, State: state})
 }
 
-// emitStored tells of a record that needs no training.
 func (s *session) emitStored(r *results.Record) {
 	s.emit(results.Event{Record: r, Frames: r.Frames, Total: r.Frames, FromStore: true})
 }
 
-// build opens the backend and compiles the experiment.
 func (s *session) build(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -166,7 +163,6 @@ func (s *session) release() {
 	}
 }
 
-// train runs iterations until the budget is spent.
 func (s *session) train(ctx context.Context) (err error) {
 	if c, ok := s.claim.LoadCheckpoint(); ok {
 		if err = s.trainer.replayActions(ctx, c); err == nil {
@@ -229,7 +225,6 @@ func (s *session) host() results.Host {
 	return h
 }
 
-// metaSources is the checkpoint's key of the sources that trained it.
 const metaSources = "sources"
 
 // capture takes the snapshot to resume from, which a program with other sources may read.
@@ -245,7 +240,6 @@ func (s *session) save() error {
 	return s.claim.SaveCheckpoint(s.snapshot)
 }
 
-// iteration is what one iteration found.
 type iteration struct {
 	scalars rl.Scalars
 	eval    *results.Eval // nil if none was due

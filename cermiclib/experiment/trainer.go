@@ -81,7 +81,6 @@ func (t *trainer) close() {
 	envs.Close(t.env)
 }
 
-// newBuffers makes the step and action buffers of env.
 func newBuffers(env envs.Env) (*envs.Step, *envs.Actions) {
 	return envs.NewStep(env.Spec()), envs.NewActions(env.Spec())
 }

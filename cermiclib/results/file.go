@@ -59,7 +59,6 @@ func WriteFile(path string, data []byte) error {
 	})
 }
 
-// tempSuffix ends the names of unfinished files.
 const tempSuffix = ".tmp"
 
 // removeTemps removes the temporary files that dead processes left in a folder.

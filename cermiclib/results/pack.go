@@ -64,7 +64,6 @@ func sameScalar(a, b float64) bool {
 		digits(a, packedDigitsOnce) == digits(b, packedDigitsOnce)
 }
 
-// digits rounds v to n significant digits.
 func digits(v float64, n int) float64 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64)
 	if err != nil {

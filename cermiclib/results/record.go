@@ -113,7 +113,6 @@ func (r *Record) Fork() (parent string, at int) {
 	return last.Parent, last.At
 }
 
-// maxName is the longest name of a task or method in bytes.
 const maxName = 1000
 
 // CheckNames refuses names of a task or method that are empty, too long or unprintable, and task names that lead out of

@@ -156,7 +156,6 @@ func (r *Run) writable() error {
 	return nil
 }
 
-// writeRecord replaces record.json.
 func (r *Run) writeRecord(record *Record) error {
 	data, err := seal(record)
 	if err != nil {

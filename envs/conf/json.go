@@ -317,7 +317,6 @@ func describe(src any) string {
 	return fmt.Sprintf("%.40s", text(src))
 }
 
-// join appends key to a dotted path.
 func join(path, key string) string {
 	if path == "" {
 		return key

@@ -174,10 +174,8 @@ func (p *Progress) line() string {
 	return s
 }
 
-// barHTML is a bar: how far, of what, and words beside it.
 const barHTML = `<progress value="%d" max="%d" style="width:16em;vertical-align:middle"></progress> <small>%s</small>`
 
-// bar is the content of the block.
 func (p *Progress) bar(line string) content {
 	page := fmt.Sprintf(barHTML, p.now.Frames, max(p.now.Total, 1), html.EscapeString(line))
 	if p.all != nil {

@@ -160,12 +160,10 @@ func (l *left) read() error {
 	return json.Unmarshal(text, l)
 }
 
-// experiment is the one that is trained, with its label.
 func (l *left) experiment() (experiment.Config, error) {
 	return experiment.Of(&results.Record{Method: l.Method, Experiment: l.Experiment})
 }
 
-// note writes down what is trained.
 func (l *left) note(e experiment.Config) (err error) {
 	if l.Experiment, err = conf.Marshal(e); err != nil {
 		return err

@@ -134,13 +134,11 @@ func missingManifest(out io.Writer, es []experiment.Config, st *results.Store) (
 	return manifest, len(missing), err
 }
 
-// manifestLine is one run of a manifest.
 type manifestLine struct {
 	Method     string          `json:"method"`
 	Experiment json.RawMessage `json:"experiment"`
 }
 
-// writeManifest is one line an experiment.
 func writeManifest(es []experiment.Config) ([]byte, error) {
 	var b bytes.Buffer
 	for _, e := range es {

@@ -79,7 +79,6 @@ func Changed(method, budget string, settings ...string) ([]string, error) {
 	return strings.Fields(e.Label())[1:], nil
 }
 
-// experimentsOf lists the experiments of a table of one number.
 func experimentsOf(part *paper.Benchmark, budget string, seeds int) (es []experiment.Config, err error) {
 	for _, trial := range part.Rows[0].Cells[0].Trials() {
 		some, err := Grid([]string{trial.Task}, []string{trial.Method}, budget, seeds, trial.Set...)

@@ -173,7 +173,6 @@ type pace struct {
 	frames, seconds float64
 }
 
-// fps is the rate, 0 of no runs.
 func (p pace) fps() float64 {
 	if p.runs == 0 {
 		return 0

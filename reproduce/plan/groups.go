@@ -35,7 +35,6 @@ func Groups(rs []*results.Record, without ...string) []results.Group {
 // budgetKey stands for all settings of the budget.
 const budgetKey = "budget"
 
-// oneBudget reports whether the labels of all runs name the same budget.
 func oneBudget(rs []*results.Record) bool {
 	var first string
 	for i, r := range rs {
@@ -205,7 +204,6 @@ func describeRun(r *results.Record) (d cermiclib.Description, err error) {
 	return describe(e)
 }
 
-// describe compares an experiment with today's defaults of the method and the budget that its label names.
 func describe(e experiment.Config) (d cermiclib.Description, err error) {
 	task, err := FindTask(e.Task.Kind())
 	if err != nil {

@@ -85,7 +85,6 @@ var known = sync.OnceValues(func() (*sync.Map, error) {
 	return by, nil
 })
 
-// anchors returns the anchors of a task with its settings.
 func anchors(cfg envs.Config) (random, script float64, episodes int, err error) {
 	all, err := known()
 	if err != nil {
@@ -110,7 +109,6 @@ func anchors(cfg envs.Config) (random, script float64, episodes int, err error) 
 	return a.Random, script, a.Episodes, nil
 }
 
-// playAnchors rolls out random and scripted play on a task with its settings.
 func playAnchors(cfg envs.Config, settings []byte) (a anchor, err error) {
 	spec, err := specWith(Rewarded(cfg, envs.Dense))
 	if err != nil {

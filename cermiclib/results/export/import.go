@@ -73,7 +73,6 @@ func Import(data []byte) (rs []*results.Record, err error) {
 	return c.records()
 }
 
-// curves is the content of a file of recorded curves.
 type curves struct {
 	Schema    string `json:"schema"`
 	Algorithm string `json:"algorithm"`
@@ -90,7 +89,6 @@ type curves struct {
 	} `json:"runs"`
 }
 
-// records returns one record a seed, in the order of the file.
 func (c curves) records() (rs []*results.Record, err error) {
 	settings, err := json.Marshal(map[string]string{"learner": c.Algorithm, "reward": c.Reward, "task": c.Task})
 	if err != nil {

@@ -59,7 +59,6 @@ type events struct {
 	err error
 }
 
-// eval writes the means of an evaluation.
 func (x *events) eval(e results.Eval) {
 	x.scalar("eval/return", e.Frames, e.Score())
 	if len(e.Early) > 0 {
@@ -73,7 +72,6 @@ func (x *events) eval(e results.Eval) {
 	}
 }
 
-// scalarTag is TensorBoard's name of a scalar.
 func scalarTag(name string) string {
 	if strings.HasPrefix(name, results.CollectionPrefix) {
 		return name
@@ -147,7 +145,6 @@ func wallTime() []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(nil, eventWallTime, protowire.Fixed64Type), 0)
 }
 
-// scalar writes one number.
 func (x *events) scalar(tag string, frames int, number float64) {
 	value := protowire.AppendString(protowire.AppendTag(nil, valueTag, protowire.BytesType), tag)
 	value = protowire.AppendTag(value, valueSimple, protowire.Fixed32Type)
