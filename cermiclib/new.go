@@ -73,26 +73,14 @@ func New(task, method string, options ...Option) (Run, error) {
 		o(&q)
 	}
 	e, err := q.compose(task, method)
-	if err != nil {
-		return Run{}, err
-	}
-	return Run{e, q.folder}, nil
+	return Run{e, q.folder}, err
 }
 
 func (q request) compose(task, method string) (e experiment.Config, err error) {
-	if q.frames < 0 {
-		return e, fmt.Errorf("the number of frames is %d, want a number to train, or 0 for the whole budget", q.frames)
-	}
 	id, err := findTask(task)
-	if err != nil {
-		return e, err
-	}
-	m, err := FindMethod(method)
-	if err != nil {
-		return e, err
-	}
-	b, err := FindPreset(q.budget)
-	if err != nil {
+	m, noMethod := FindMethod(method)
+	b, noBudget := FindPreset(q.budget)
+	if err := cmp.Or(err, noMethod, noBudget); err != nil {
 		return e, err
 	}
 	if b, err = b.On(id); err != nil {

@@ -83,10 +83,11 @@ func (s setup) python() string { return pythonIn(s.path(".venv")) }
 
 // all runs the steps in order; each prints one line.
 func (s setup) all() error {
-	if err := s.environment(); err != nil {
-		return err
+	err := s.environment()
+	if err == nil {
+		err = s.packages("jupyter", "JupyterLab, about 25 s", "requirements.txt")
 	}
-	if err := s.packages("jupyter", "JupyterLab, about 25 s", "requirements.txt"); err != nil {
+	if err != nil {
 		return err
 	}
 	s.plugins()

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,19 +135,14 @@ func trainRuns(
 // complete fills in the task and the method, and reports whether neither these nor a setting were given.
 func (c *choice) complete() (demo bool) {
 	demo = c.task == "" && c.method == "" && len(c.set) == 0
+	if demo {
+		c.method = demoMethods
+	}
 	rewarded := slices.ContainsFunc(c.set, func(s string) bool { return strings.HasPrefix(s, "task.reward=") })
-	if c.method == "" {
-		c.method = defaultMethod
-		if demo {
-			c.method = demoMethods
-		}
+	if c.task == "" && !rewarded {
+		c.set = append(c.set, demoSetting)
 	}
-	if c.task == "" {
-		c.task = defaultTask
-		if !rewarded {
-			c.set = append(c.set, demoSetting)
-		}
-	}
+	c.task, c.method = cmp.Or(c.task, defaultTask), cmp.Or(c.method, defaultMethod)
 	return demo
 }
 
