@@ -4,6 +4,7 @@ package cermiclib
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -169,14 +170,7 @@ func ImageAgents(task string) (agents int, err error) {
 
 // FindPreset returns the budget of a name.
 func FindPreset(name string) (Preset, error) {
-	var known []string
-	for _, b := range Presets {
-		if b.Budget.Name == name {
-			return b, nil
-		}
-		known = append(known, b.Budget.Name)
-	}
-	return Preset{}, fmt.Errorf("unknown budget %q%s", name, conf.Near(name, known))
+	return conf.Find("budget", name, Presets, func(b Preset) string { return b.Budget.Name })
 }
 
 // schedule returns the schedule of all parts beside a learner.
@@ -190,7 +184,6 @@ func (b Preset) schedule(l learn.Config) rl.Schedule {
 	return s
 }
 
-// apply sets the budget and the schedules of all parts.
 func (b Preset) apply(e *experiment.Config) {
 	e.Budget = b.Budget
 	shared := e.Task.Shared()
@@ -200,8 +193,8 @@ func (b Preset) apply(e *experiment.Config) {
 	e.Learner, e.Policy, e.Explore = rl.OnSchedule(e.Learner, s), rl.OnSchedule(e.Policy, s), rl.OnSchedule(e.Explore, s)
 }
 
-// set changes one setting. A part or a memory of another kind gets the budget's schedule. A bonus that begins to fade fades over
-// the whole budget, unless the value itself is a JSON object with another number of frames.
+// set changes one setting. A part or a memory of another kind gets the budget's schedule. A bonus that begins to fade
+// fades over the whole budget, unless the value itself is a JSON object with another number of frames.
 func (b Preset) set(e *experiment.Config, key, value string) error {
 	before := *e
 	if err := conf.Set(e, key, value); err != nil {
@@ -210,7 +203,7 @@ func (b Preset) set(e *experiment.Config, key, value string) error {
 	part, _, nested := strings.Cut(strings.TrimSuffix(key, ".kind"), ".")
 	s := b.schedule(e.Learner)
 	if now, ok := e.Explore.(cermic.Config); ok {
-		if was, ok := before.Explore.(cermic.Config); ok && kindOf(was.Memory) != kindOf(now.Memory) {
+		if was, ok := before.Explore.(cermic.Config); ok && reflect.TypeOf(was.Memory) != reflect.TypeOf(now.Memory) {
 			now.Memory = rl.OnSchedule(now.Memory, s)
 			e.Explore = now
 			return conf.Set(e, key, value)
@@ -219,15 +212,9 @@ func (b Preset) set(e *experiment.Config, key, value string) error {
 	if nested && key != annealKey {
 		return nil
 	}
-	if kindOf(before.Learner) != kindOf(e.Learner) {
-		e.Learner = rl.OnSchedule(e.Learner, s)
-	}
-	if kindOf(before.Policy) != kindOf(e.Policy) {
-		e.Policy = rl.OnSchedule(e.Policy, s)
-	}
-	if kindOf(before.Explore) != kindOf(e.Explore) {
-		e.Explore = rl.OnSchedule(e.Explore, s)
-	}
+	e.Learner = replaced(before.Learner, e.Learner, s)
+	e.Policy = replaced(before.Policy, e.Policy, s)
+	e.Explore = replaced(before.Explore, e.Explore, s)
 	if part == "explore" {
 		was, _ := conf.Get(before, annealKey)
 		fades, _ := conf.Get(*e, annealKey)
@@ -243,9 +230,10 @@ func (b Preset) set(e *experiment.Config, key, value string) error {
 // annealKey chooses how a bonus fades.
 const annealKey = "explore.int_anneal"
 
-func kindOf(part conf.Kinder) string {
-	if part == nil {
-		return ""
+// replaced puts a part on the schedule if its type is not that of the part before.
+func replaced[C any](before, now C, s rl.Schedule) C {
+	if reflect.TypeOf(before) != reflect.TypeOf(now) {
+		return rl.OnSchedule(now, s)
 	}
-	return part.Kind()
+	return now
 }

@@ -4,7 +4,6 @@ package cermiclib
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,17 +61,15 @@ func MethodOf(e experiment.Config) string {
 // methodIn returns the method that a label begins with if e has its parts, else the first method whose parts e has. A
 // combination that is no method keeps the one in the label.
 func methodIn(label string, e experiment.Config) (Method, error) {
-	name := strings.SplitN(label, " ", 2)[0]
-	asked := slices.IndexFunc(methods, func(m Method) bool { return m.ID == name })
-	if asked < 0 || !methods[asked].composes(e) {
-		if i := slices.IndexFunc(methods, func(m Method) bool { return m.composes(e) }); i >= 0 {
-			asked = i
-		}
+	name, _, _ := strings.Cut(label, " ")
+	asked, err := FindMethod(name)
+	if err == nil && asked.composes(e) {
+		return asked, nil
 	}
-	if asked < 0 {
-		return Method{}, fmt.Errorf("no registered method has the parts of %q", label)
+	if i := slices.IndexFunc(methods, func(m Method) bool { return m.composes(e) }); i >= 0 {
+		return methods[i], nil
 	}
-	return methods[asked], nil
+	return asked, err
 }
 
 // BudgetOf returns the budget of e on its task; of a custom one the budget that it changes, which the label names.

@@ -115,7 +115,6 @@ var methods = []Method{
 	},
 }
 
-// with returns a changed config.
 func with[C any](c C, change func(*C)) C {
 	change(&c)
 	return c
@@ -132,14 +131,7 @@ func Methods() []Method { return slices.Clone(methods) }
 
 // FindMethod returns the method with an ID.
 func FindMethod(id string) (Method, error) {
-	var known []string
-	for _, m := range methods {
-		if m.ID == id {
-			return m, nil
-		}
-		known = append(known, m.ID)
-	}
-	return Method{}, fmt.Errorf("unknown method %q%s", id, conf.Near(id, known))
+	return conf.Find("method", id, methods, func(m Method) string { return m.ID })
 }
 
 // Register makes a method known by its ID. It panics if the ID is taken or About is empty, which are programming errors

@@ -26,7 +26,6 @@ type Run struct {
 	Folder string
 }
 
-// request is what New was asked for.
 type request struct {
 	budget   string
 	frames   int
@@ -74,26 +73,14 @@ func New(task, method string, options ...Option) (Run, error) {
 		o(&q)
 	}
 	e, err := q.compose(task, method)
-	if err != nil {
-		return Run{}, err
-	}
-	return Run{e, q.folder}, nil
+	return Run{e, q.folder}, err
 }
 
 func (q request) compose(task, method string) (e experiment.Config, err error) {
-	if q.frames < 0 {
-		return e, fmt.Errorf("the number of frames is %d, want a number to train, or 0 for the whole budget", q.frames)
-	}
 	id, err := findTask(task)
-	if err != nil {
-		return e, err
-	}
-	m, err := FindMethod(method)
-	if err != nil {
-		return e, err
-	}
-	b, err := FindPreset(q.budget)
-	if err != nil {
+	m, noMethod := FindMethod(method)
+	b, noBudget := FindPreset(q.budget)
+	if err := cmp.Or(err, noMethod, noBudget); err != nil {
 		return e, err
 	}
 	if b, err = b.On(id); err != nil {
@@ -132,7 +119,6 @@ func (q request) compose(task, method string) (e experiment.Config, err error) {
 	return e, err
 }
 
-// findTask returns the full name of a task.
 func findTask(name string) (string, error) {
 	known := envs.Names()
 	i := slices.IndexFunc(known, func(id string) bool { return id == name || path.Base(id) == name })

@@ -48,7 +48,7 @@ func Train(ctx context.Context, run Run, hooks ...Hooks) (*results.Record, error
 }
 
 // Load returns the policy of a trained run, ready to act in so many parallel environments. Close it after use. A run
-// without weights in its folder is an error that wraps experiment.ErrNoWeights.
+// without weights in its folder is an error that wraps fs.ErrNotExist.
 func Load(run Run, environments int) (*experiment.Policy, error) {
 	st, err := results.Open(run.Folder)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 // peerRounds counts the measurements on each side of a pair.
 const peerRounds = 5
 
-// benchCommand measures this machine beside recorded figures of other programs or, with -peers, by turns with them.
 func benchCommand() *cobra.Command {
 	var group string
 	var beside bool
@@ -25,9 +24,7 @@ func benchCommand() *cobra.Command {
 		Use:     "bench",
 		Short:   "Measure the speed of this machine, beside VMAS, torch and BenchMARL",
 		Example: "  bench -only update\n  bench -peers -only env",
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, out := cmd.Context(), cmd.OutOrStdout()
 			groups := bench.Groups()
 			if beside {
 				groups = peers.Groups
@@ -40,10 +37,10 @@ func benchCommand() *cobra.Command {
 				return err
 			}
 			if !beside {
-				return bench.Measure(ctx, out, root, group)
+				return bench.Measure(cmd.Context(), cmd.OutOrStdout(), root, group)
 			}
-			m := peers.Machine{Root: root, Wheel: setup{ctx: ctx, out: io.Discard, root: root}.wheel}
-			return m.Measure(ctx, out, group, peerRounds)
+			m := peers.Machine{Root: root, Wheel: setup{ctx: cmd.Context(), out: io.Discard, root: root}.wheel}
+			return m.Measure(cmd.Context(), cmd.OutOrStdout(), group, peerRounds)
 		},
 	}
 	f := cmd.Flags()

@@ -3,7 +3,7 @@
 package main
 
 import (
-	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -11,21 +11,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"cermic/cermiclib"
+	"cermic/cermiclib/results"
 	"cermic/reproduce/campaign"
 	"cermic/reproduce/figures"
 	"cermic/reproduce/plan"
+	"cermic/viz"
 )
 
-// campaignRun holds the flags of campaign.
 type campaignRun struct {
 	choice
-	store, on, manifest string
-	workers             int
-	planOnly            bool
-	job                 campaign.Slurm
+	on, manifest string
+	workers      int
+	planOnly     bool
+	job          campaign.Slurm
 }
 
-// campaignCommand trains the runs of a table that the store lacks, after stating their cost.
 func campaignCommand() *cobra.Command {
 	c := campaignRun{choice: choice{seeds: seedRange{1, 3}}}
 	cmd := &cobra.Command{
@@ -34,13 +34,7 @@ func campaignCommand() *cobra.Command {
 		Example: "  campaign -table sota -budget short -workers 8\n" +
 			"  campaign -table all -plan\n" +
 			"  campaign -table sota -budget paper -seeds 5 -on slurm -time 4:00:00 -bundle 2 -dry-run",
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.check(cmd); err != nil {
-				return err
-			}
-			return c.run(cmd)
-		},
+		RunE: onStore(openStore, func(cmd *cobra.Command, st *results.Store, _ []string) error { return c.run(cmd, st) }),
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.table, "table", "", "`table`: sota, agents, ablation, density or all; or choose by -task and -method")
@@ -49,7 +43,7 @@ func campaignCommand() *cobra.Command {
 	f.StringVar(&c.budget, "budget", cermiclib.DefaultBudget, budgetNames())
 	f.Var(&c.seeds, "seeds", "train seeds 1 to `n`, or a range of seeds, as 2-3")
 	setFlag(f, &c.set)
-	storeFlag(f, &c.store)
+	storeFlag(f)
 	f.IntVar(&c.workers, "workers", 1, "runs trained at the same time")
 	f.StringVar(&c.on, "on", "here", "where to train: here, or slurm for a job array")
 	f.BoolVar(&c.planOnly, "plan", false, "print the cost and train nothing; alone: of every table at every budget")
@@ -59,21 +53,19 @@ func campaignCommand() *cobra.Command {
 	return cmd
 }
 
-// everything reports whether no table, task or method is chosen.
 func (c *campaignRun) everything() bool { return c.table == "" && c.task == "" && c.method == "" }
 
 // check refuses combinations of flags that contradict each other.
 func (c *campaignRun) check(cmd *cobra.Command) error {
-	var err error
 	switch {
 	case c.planOnly && c.everything():
-		err = only(cmd, "-plan without a table, task and method", "plan seeds store backend")
+		return only(cmd, "-plan without a table, task and method", "plan seeds store backend")
 	case c.manifest != "":
-		err = only(cmd, "-manifest", "manifest table task method budget seeds set store")
+		if err := only(cmd, "-manifest", "manifest table task method budget seeds set store"); err != nil {
+			return err
+		}
 	}
 	switch {
-	case err != nil:
-		return err
 	case c.workers < 1:
 		return usagef("-workers is %d, want at least 1", c.workers)
 	case c.job.Bundle < 1 || c.job.Bundle > maxRuns:
@@ -97,19 +89,24 @@ func (c *campaignRun) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// run plans the campaign and trains it.
-func (c *campaignRun) run(cmd *cobra.Command) error {
+// clusterNodes is the size of the cluster that the overview of all tables extrapolates to.
+const clusterNodes = 4
+
+func (c *campaignRun) run(cmd *cobra.Command, st *results.Store) error {
+	if err := c.check(cmd); err != nil {
+		return err
+	}
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	if c.planOnly && c.everything() {
-		return c.overview(ctx, out)
+		t, err := figures.Overview(st, c.seeds.last, clusterNodes)
+		if err == nil {
+			_, err = io.WriteString(out, t.Text())
+		}
+		return err
 	}
 	es, err := c.experiments(out)
 	if err != nil {
 		return usageError{err}
-	}
-	st, err := openStore(c.store)
-	if err != nil {
-		return err
 	}
 	switch {
 	case c.job.Dry:
@@ -133,19 +130,32 @@ func (c *campaignRun) run(cmd *cobra.Command) error {
 	return trainRuns(cmd, es, st, c.workers)
 }
 
-// clusterNodes is the size of the cluster that the overview extrapolates to.
-const clusterNodes = 4
-
-// overview prints the cost of every table at every budget.
-func (c *campaignRun) overview(ctx context.Context, out io.Writer) error {
-	st, err := openStore(c.store)
-	if err != nil {
-		return err
+func workCommand() *cobra.Command {
+	var index, bundle int
+	cmd := &cobra.Command{
+		Use:     "work MANIFEST",
+		Short:   "Train one bundle of a campaign's manifest, as a task of a job array does",
+		Example: "  work -index 0 -bundle 4 -store /shared/runs /shared/sota.jsonl",
+		Args:    arguments(1, 1, "a manifest, which campaign -manifest writes"),
+		RunE: onStore(openStore, func(cmd *cobra.Command, st *results.Store, args []string) error {
+			if index < 0 || bundle < 1 {
+				return usagef("-index is %d and -bundle is %d, want at least 0 and 1", index, bundle)
+			}
+			es, err := campaign.ReadManifest(args[0])
+			if err != nil {
+				return err
+			}
+			if index > (len(es)-1)/bundle {
+				return fmt.Errorf("%s has %s, so bundle %d is empty", args[0], viz.Count(len(es), "run"), index)
+			}
+			es = es[index*bundle:]
+			return trainRuns(cmd, es[:min(bundle, len(es))], st, 1)
+		}),
 	}
-	t, err := figures.Overview(st, c.seeds.last, clusterNodes)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(out, t.Text())
-	return err
+	f := cmd.Flags()
+	storeFlag(f)
+	f.IntVar(&index, "index", 0, "number of the bundle, from 0")
+	f.IntVar(&bundle, "bundle", 1, "`runs` of a bundle")
+	trainingFlags(f)
+	return cmd
 }

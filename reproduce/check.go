@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,8 +22,6 @@ import (
 	"cermic/viz"
 )
 
-// checkCommand trains committed records again and compares: bit by bit on the same backend and processor, elsewhere
-// with the interval of further seeds.
 func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "check ID...",
@@ -39,7 +36,6 @@ func checkCommand() *cobra.Command {
 	return cmd
 }
 
-// check trains the records of fsys that ids name and compares.
 func check(ctx context.Context, out io.Writer, fsys fs.FS, ids []string) error {
 	committed, done, err := storeOf(fsys)
 	if err != nil {
@@ -51,24 +47,23 @@ func check(ctx context.Context, out io.Writer, fsys fs.FS, ids []string) error {
 		return err
 	}
 	all = plan.Labelled(all)
-	var chosen []*results.Record
+	chosen := map[string]bool{}
 	for _, id := range ids {
 		head, err := plan.Find(committed, id)
 		if err != nil {
 			return usageError{err}
 		}
-		i := slices.IndexFunc(all, func(r *results.Record) bool { return r.ID == head.ID })
-		if i < 0 {
-			return fmt.Errorf("record %s is damaged", head.ID)
-		}
-		chosen = append(chosen, all[i])
+		chosen[head.ID] = true
 	}
 	fresh, err := results.Open(committed.Dir()) // without the records, so that everything is trained
 	if err != nil {
 		return err
 	}
 	differ, untrained := 0, 0
-	for _, want := range chosen {
+	for _, want := range all {
+		if !chosen[want.ID] {
+			continue
+		}
 		fmt.Fprintf(out, "%s  %s  %s, seed %d, budget %s\n", want.ID, want.Task, want.Method, want.Seed, want.Budget)
 		got, err := retrain(ctx, want, fresh)
 		if ctx.Err() != nil {
@@ -109,17 +104,14 @@ func storeOf(fsys fs.FS) (st *results.Store, done func(), err error) {
 	return st, func() { os.RemoveAll(dir) }, nil
 }
 
-// retrain trains the experiment of a record into st.
 func retrain(ctx context.Context, r *results.Record, st *results.Store) (*results.Record, error) {
 	e, err := experiment.Of(r)
 	if err != nil {
 		return nil, fmt.Errorf("its settings are of another version of this program: %w", err)
 	}
-	id, err := e.ID()
-	if err != nil {
+	if id, err := e.ID(); err != nil {
 		return nil, err
-	}
-	if id != r.ID {
+	} else if id != r.ID {
 		return nil, fmt.Errorf("its settings now have the ID %s: settings were added since it was trained", id)
 	}
 	return experiment.Run(ctx, e, st)

@@ -29,14 +29,13 @@ const (
 var claimBudgets = []string{"paper", "short"}
 
 func claimsCommand() *cobra.Command {
-	var store string
 	var write bool
 	cmd := &cobra.Command{
 		Use:     "claims [CLAIM]",
 		Short:   "Compare the paper's claims with the records: list verdicts, or explain one",
 		Example: "  claims\n  claims lifts-mappo",
 		Args:    arguments(0, 1, ""),
-		RunE: func(cmd *cobra.Command, ids []string) error {
+		RunE: onStore(readStore, func(cmd *cobra.Command, st *results.Store, ids []string) error {
 			if write {
 				if len(ids) > 0 || cmd.Flags().Changed("store") {
 					return usagef("claims -write writes %s from all committed records: leave out the other arguments", claimsFile)
@@ -51,24 +50,19 @@ func claimsCommand() *cobra.Command {
 				}
 				claims = []paper.Claim{one}
 			}
-			st, err := readStore(store)
-			if err != nil {
-				return err
-			}
 			verdicts, err := decide(st, claims)
 			if err != nil {
 				return err
 			}
 			printVerdicts(cmd.OutOrStdout(), verdicts, len(ids) > 0)
 			return nil
-		},
+		}),
 	}
-	storeFlag(cmd.Flags(), &store)
+	storeFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&write, "write", false, "write "+claimsFile+" from the committed records")
 	return cmd
 }
 
-// printVerdicts prints a line for each verdict, and its reasons if explain is set.
 func printVerdicts(out io.Writer, verdicts []paper.Verdict, explain bool) {
 	for _, v := range verdicts {
 		fmt.Fprintf(out, "%-13s %s: %s\n", v.State, v.ID, v.Says)
@@ -107,7 +101,6 @@ func decide(st *results.Store, claims []paper.Claim) (out []paper.Verdict, err e
 //go:embed templates/*.md
 var templateFiles embed.FS
 
-// renderPage fills in the template of a generated page.
 func renderPage(name string, data any) (string, error) {
 	t, err := template.ParseFS(templateFiles, "templates/"+name)
 	if err != nil {
@@ -118,7 +111,6 @@ func renderPage(name string, data any) (string, error) {
 	return b.String(), err
 }
 
-// claimsPage is the text of claimsFile.
 func claimsPage(st *results.Store) (string, error) {
 	verdicts, err := decide(st, paper.Claims)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/vg"
 
-	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/reproduce/figures"
@@ -18,18 +17,15 @@ import (
 	"cermic/viz"
 )
 
-// curvesCommand draws the learning curves of a task. It adds BenchMARL's recorded curves of the same learners to runs
-// on the dense reward, and curves from files of marl-eval or BenchMARL.
 func curvesCommand() *cobra.Command {
-	var task, method, budget, reward, store, file string
+	var task, method, budget, reward, file string
 	var with []string
 	cmd := &cobra.Command{
 		Use:   "curves",
 		Short: "Draw the learning curves of a task, with BenchMARL's beside ours",
 		Example: "  curves -task balance -reward dense -budget short\n" +
 			"  curves -task navigation -method mappo,qmix -budget short -o navigation.svg",
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: onStore(readStore, func(cmd *cobra.Command, st *results.Store, _ []string) error {
 			if reward != "" && reward != string(envs.Dense) && reward != string(envs.Sparse) {
 				return usagef("-reward is %q, want dense or sparse", reward)
 			}
@@ -39,10 +35,6 @@ func curvesCommand() *cobra.Command {
 			known, err := plan.FindTask(task)
 			if err != nil {
 				return usageError{err}
-			}
-			st, err := readStore(store)
-			if err != nil {
-				return err
 			}
 			records, err := st.Find(results.Query{Task: known.ID, Budget: budget, Complete: true})
 			if err != nil {
@@ -61,14 +53,8 @@ func curvesCommand() *cobra.Command {
 				return len(methods) > 0 && !slices.Contains(methods, g.Method)
 			})
 			if len(groups) == 0 {
-				train := "go run ./reproduce train -task " + task
-				if budget != cermiclib.CustomBudget {
-					train += " -budget " + budget
-				}
-				if reward != "" {
-					train += " -set task.reward=" + reward
-				}
-				return fmt.Errorf("no complete run of %s with these flags in %s: train one with %s", known.ID, store, train)
+				return fmt.Errorf("no complete run of %s with these flags in %s: train one with go run ./reproduce train",
+					known.ID, st.Dir())
 			}
 			others, err := figures.Imported(with, known.ID)
 			if err != nil {
@@ -85,20 +71,19 @@ func curvesCommand() *cobra.Command {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: learning curves of %s; the line under each plot says what dots and bands are\n",
 				file, viz.Count(len(results.Flat(groups)), "run"))
 			return nil
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&task, "task", defaultTask, "the `task`")
 	f.StringVar(&method, "method", "", "only runs of these `methods`, separated by commas")
 	storedBudgetFlag(f, &budget)
 	f.StringVar(&reward, "reward", "", "only runs trained on this `reward`: dense or sparse")
-	storeFlag(f, &store)
+	storeFlag(f)
 	f.StringVarP(&file, "output", "o", "curves.png", "`file` to write, with the ending .png or .svg")
-	f.StringArrayVar(&with, "with", nil, "add the task's curves in a `file` of marl-eval or BenchMARL; may be repeated")
+	f.StringArrayVar(&with, "with", nil, "add the task's curves in a `file` of BenchMARL; may be repeated")
 	return cmd
 }
 
-// findMethods returns the IDs of methods that a list names, separated by commas.
 func findMethods(list string) (ids []string, err error) {
 	if list == "" {
 		return nil, nil

@@ -4,31 +4,123 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/stat"
 
 	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/results"
+	"cermic/envs"
+	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
+	"cermic/viz"
 )
+
+// summarize prints the outcome of each experiment over its seeds, and the conditions under which it was reached.
+func summarize(out io.Writer, es []experiment.Config, st *results.Store) error {
+	var records []*results.Record
+	of := map[string]experiment.Config{}
+	for _, e := range es {
+		id, err := e.ID()
+		if err != nil {
+			return err
+		}
+		r, err := st.Get(id)
+		if err != nil {
+			return err
+		}
+		records, of[id] = append(records, r), e
+	}
+	for _, g := range plan.Groups(records) {
+		if err := printOutcome(out, of[g.Runs[0].ID], g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printOutcome(out io.Writer, e experiment.Config, g results.Group) error {
+	if err := g.Check(); err != nil {
+		return err
+	}
+	var scores, early, success []float64
+	groups := map[string][]float64{}
+	var each []string
+	for _, r := range g.Runs {
+		last := r.Evals[len(r.Evals)-1]
+		scores = append(scores, last.Score())
+		early = append(early, last.Early...)
+		success = append(success, last.Success...)
+		each = append(each, fmt.Sprintf("%.4g", last.Score()))
+		for name, returns := range last.Groups {
+			groups[name] = append(groups[name], returns...)
+		}
+	}
+	env, err := e.Task.Build(1, 1)
+	if err != nil {
+		return err
+	}
+	spec := env.Spec()
+	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), g.Label)
+	fmt.Fprintf(out, "  score      %.4g %s, %s (%s) of %d episodes\n",
+		stat.Mean(scores, nil), spec.Metric, viz.Count(len(scores), "seed"),
+		strings.Join(each, " "), e.Budget.EvalEpisodes)
+	printDetails(out, spec, early, success, groups)
+	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n",
+		e.Budget.Name, viz.Short(float64(g.Runs[0].Frames)), paper.Preset(g))
+	fmt.Fprintf(out, "  reward     %s\n", rewardMode(e.Task.Shared().Reward, spec))
+	for _, d := range paper.Deviations(g.Runs[0].Experiment) {
+		fmt.Fprintf(out, "  departs in %s\n", d)
+	}
+	return nil
+}
+
+func printDetails(out io.Writer, spec *envs.Spec, early, success []float64, groups map[string][]float64) {
+	for _, g := range spec.Groups {
+		fmt.Fprintf(out, "  %-10s %.4g\n", g.Name, stat.Mean(groups[g.Name], nil))
+	}
+	if len(early) > 0 {
+		fmt.Fprintf(out, "  early      %.4g in the first %d steps\n", stat.Mean(early, nil), spec.Early)
+	}
+	if len(success) > 0 {
+		fmt.Fprintf(out, "  success    %.0f %% of episodes%s\n", 100*stat.Mean(success, nil), tooShort(spec))
+	}
+}
+
+// tooShort explains a success of 0 % on a task whose episodes are too short for one.
+func tooShort(spec *envs.Spec) string {
+	if spec.Horizon >= spec.SolvableIn {
+		return ""
+	}
+	return fmt.Sprintf(": %d steps, the benchmark's own, are too few for one; with task.reward=sparse there are %d",
+		spec.Horizon, spec.SolvableIn)
+}
+
+func rewardMode(reward envs.Reward, spec *envs.Spec) string {
+	switch {
+	case reward == envs.Dense && spec.Horizon != spec.EvalHorizon:
+		return fmt.Sprintf("trained on the benchmark's own over %d steps, scored on the first %d of them",
+			spec.Horizon, spec.EvalHorizon)
+	case reward == envs.Dense:
+		return fmt.Sprintf("trained and scored on the benchmark's own over %d steps", spec.EvalHorizon)
+	}
+	return fmt.Sprintf("trained on the sparse one over %d steps, scored on the benchmark's own over %d",
+		spec.Horizon, spec.EvalHorizon)
+}
 
 // runIDs describes the argument of a command about a stored run.
 const runIDs = "the ID of a run, or its beginning, which go run ./reproduce status prints"
 
-// evaluateCommand evaluates the weights of a run and prints the scores. Nothing is stored.
 func evaluateCommand() *cobra.Command {
-	var store string
 	var set []string
 	cmd := &cobra.Command{
 		Use:     "evaluate ID",
 		Short:   "Evaluate a trained run: with sampled actions, more episodes or another score",
 		Example: "  evaluate 0123abcd\n  evaluate 0123abcd -set budget.sampled=true budget.eval_episodes=200",
 		Args:    arguments(1, 1, runIDs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := readStore(store)
-			if err != nil {
-				return err
-			}
+		RunE: onStore(readStore, func(cmd *cobra.Command, st *results.Store, args []string) error {
 			trained, as, err := plan.Evaluation(st, args[0], set)
 			if err != nil {
 				return usageError{err}
@@ -55,10 +147,10 @@ func evaluateCommand() *cobra.Command {
 			fmt.Fprintf(out, "  score      %.4g %s%s\n", e.Score(), spec.Metric, precision)
 			printDetails(out, spec, e.Early, e.Success, e.Groups)
 			return nil
-		},
+		}),
 	}
 	setFlag(cmd.Flags(), &set)
-	storeFlag(cmd.Flags(), &store)
+	storeFlag(cmd.Flags())
 	backendFlag(cmd.Flags())
 	return cmd
 }

@@ -27,31 +27,23 @@ import (
 	"cermic/viz"
 )
 
-// exportForms write runs for other programs; output is the default file or folder.
-var exportForms = []struct {
+// exportForm writes runs for other programs; output is the default file or folder.
+type exportForm struct {
 	name, output string
-	write        func(x *runExport, st *results.Store, rs []*results.Record) error
-}{
+	write        func(x *runExport, st *results.Store, rs []*results.Record) (runs int, err error)
+}
+
+var exportForms = []exportForm{
 	{"csv", "runs.csv", (*runExport).csv},
-	{"marl-eval", "marl-eval.json", (*runExport).marlEval},
 	{"tensorboard", "tensorboard", (*runExport).tensorBoard},
 	{"weights", "weights", (*runExport).safetensors},
 	{"records", "records", (*runExport).records},
 }
 
-// runExport holds the flags of export.
 type runExport struct {
-	task, method, budget, store, to string
-	weights                         []string
-	out                             io.Writer
-}
-
-// written reports so many runs.
-func (x *runExport) written(runs int, err error) error {
-	if err == nil {
-		fmt.Fprintf(x.out, "%s: %s\n", x.to, viz.Count(runs, "run"))
-	}
-	return err
+	task, method, budget, to string
+	weights                  []string
+	out                      io.Writer
 }
 
 func exportCommand() *cobra.Command {
@@ -66,35 +58,34 @@ func exportCommand() *cobra.Command {
 		Short:   "Write runs for other programs: " + forms,
 		Example: "  export csv -budget short\n  export weights -task balance -method mappo -o weights",
 		Args:    arguments(1, 1, "a form: "+forms),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			i := slices.Index(names, args[0])
-			if i < 0 {
-				return usagef("unknown form %q%s", args[0], conf.Near(args[0], names))
+		RunE: onStore(readStore, func(cmd *cobra.Command, st *results.Store, args []string) error {
+			form, err := conf.Find("form", args[0], exportForms, func(f exportForm) string { return f.name })
+			if err != nil {
+				return usageError{err}
 			}
-			form := exportForms[i]
 			stored := form.name == "records"
 			if len(x.weights) > 0 && !stored {
 				return usagef("export %s does not read -weights: leave it out, or export records", form.name)
 			}
 			x.out, x.to = cmd.OutOrStdout(), cmp.Or(x.to, form.output)
-			st, err := readStore(x.store)
-			if err != nil {
-				return err
-			}
 			rs, err := x.find(st, stored)
 			if err != nil {
 				return err
 			}
-			return form.write(&x, st, rs)
-		},
+			runs, err := form.write(&x, st, rs)
+			if err == nil {
+				fmt.Fprintf(x.out, "%s: %s\n", x.to, viz.Count(runs, "run"))
+			}
+			return err
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&x.task, "task", "", "only runs of this `task`")
 	f.StringVar(&x.method, "method", "", "only runs of this `method`, with its changed settings as status shows them")
 	storedBudgetFlag(f, &x.budget)
-	storeFlag(f, &x.store)
+	storeFlag(f)
 	f.StringArrayVar(&x.weights, "weights", nil, "with records: only run `ID`, with its weights; may be repeated")
-	f.StringVarP(&x.to, "output", "o", "", "`file` (csv, marl-eval) or folder to write (default named after the form)")
+	f.StringVarP(&x.to, "output", "o", "", "`file` (csv) or folder to write (default named after the form)")
 	return cmd
 }
 
@@ -126,22 +117,14 @@ func (x *runExport) find(st *results.Store, stored bool) (rs []*results.Record, 
 	}
 	if len(rs) == 0 {
 		return nil, fmt.Errorf("no complete run of that task and method at budget %s in %s: "+
-			"go run ./reproduce status lists the runs", x.budget, x.store)
+			"go run ./reproduce status lists the runs", x.budget, st.Dir())
 	}
 	return rs, nil
 }
 
-func (x *runExport) marlEval(_ *results.Store, rs []*results.Record) error {
-	data, err := export.MarlEval(rs)
-	if err == nil {
-		err = results.WriteFile(x.to, data)
-	}
-	return x.written(len(rs), err)
-}
-
 // csv writes a line for every episode of every evaluation. Groups of agents that are trained apart add a column
 // each for their returns.
-func (x *runExport) csv(_ *results.Store, rs []*results.Record) error {
+func (x *runExport) csv(_ *results.Store, rs []*results.Record) (int, error) {
 	var groups []string
 	for _, r := range rs {
 		for _, e := range r.Evals {
@@ -175,34 +158,33 @@ func (x *runExport) csv(_ *results.Store, rs []*results.Record) error {
 	}
 	var b bytes.Buffer
 	if err := csv.NewWriter(&b).WriteAll(lines); err != nil {
-		return err
+		return 0, err
 	}
-	return x.written(len(rs), results.WriteFile(x.to, b.Bytes()))
+	return len(rs), results.WriteFile(x.to, b.Bytes())
 }
 
 // records writes compact records, one file a run, in the form of reproduce/records, and the descriptions of the
 // pre-trained weights that they name.
-func (x *runExport) records(st *results.Store, rs []*results.Record) (err error) {
+func (x *runExport) records(st *results.Store, rs []*results.Record) (_ int, err error) {
 	if len(x.weights) > 0 {
 		if rs, err = packWeights(st, rs, x.weights, x.to); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if err := refuseUnbuildable(rs); err != nil {
-		return err
+		return 0, err
 	}
 	for i, r := range plan.Labelled(rs) {
 		if committed(r.ID) {
 			r = rs[i] // its file stays the same
 		}
 		if _, err := results.WritePack(x.to, r); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return x.written(len(rs), experiment.ExportPretrained(st, rs, x.to))
+	return len(rs), experiment.ExportPretrained(st, rs, x.to)
 }
 
-// committed reports whether a run is among the committed records.
 func committed(id string) bool {
 	_, err := fs.Stat(records.FS, id+".json.gz")
 	return err == nil
@@ -239,47 +221,42 @@ func packWeights(st *results.Store, rs []*results.Record, ids []string, to strin
 	return out, nil
 }
 
-// tensorBoard writes an event file for every run, in a folder of its own.
-func (x *runExport) tensorBoard(_ *results.Store, rs []*results.Record) error {
+func (x *runExport) tensorBoard(_ *results.Store, rs []*results.Record) (int, error) {
 	for _, r := range rs {
-		var b bytes.Buffer
-		if err := export.WriteTensorBoard(&b, r); err != nil {
-			return err
-		}
-		if err := results.WriteFile(filepath.Join(x.to, export.TensorBoardFile(r)), b.Bytes()); err != nil {
-			return err
+		live := export.NewLive(x.to)
+		live.Watch(results.Event{Record: r})
+		if err := live.Close(); err != nil {
+			return 0, err
 		}
 	}
-	return x.written(len(rs), nil)
+	return len(rs), nil
 }
 
 // safetensors writes the trained variables of every run as <run>.safetensors, without the state of optimisers and
 // environments. A variable's name is its scope, "actor/layer_0/weights"; README.md explains the axes of its shape.
-func (x *runExport) safetensors(st *results.Store, rs []*results.Record) error {
-	runs, elsewhere := 0, 0
+func (x *runExport) safetensors(st *results.Store, rs []*results.Record) (runs int, err error) {
 	for _, r := range rs {
 		c, err := st.Weights(r.ID)
 		if errors.Is(err, fs.ErrNotExist) {
-			elsewhere++
 			continue
 		}
-		if err != nil {
-			return err
+		var data []byte
+		if err == nil {
+			data, err = results.EncodeWeights(r, c)
 		}
-		data, err := results.EncodeWeights(r, c)
-		if err != nil {
-			return err
+		if err == nil {
+			err = results.WriteFile(filepath.Join(x.to, r.ID+".safetensors"), data)
 		}
-		if err := results.WriteFile(filepath.Join(x.to, r.ID+".safetensors"), data); err != nil {
-			return err
+		if err != nil {
+			return runs, err
 		}
 		runs++
 	}
-	if elsewhere > 0 {
-		fmt.Fprintf(x.out, "left out: %s trained elsewhere, whose records hold scores only\n", viz.Count(elsewhere, "run"))
+	if runs < len(rs) {
+		fmt.Fprintf(x.out, "left out: %s trained elsewhere, whose records hold scores only\n", viz.Count(len(rs)-runs, "run"))
 	}
 	if runs == 0 {
-		return errors.New("none of these runs has weights here: train one with go run ./reproduce train")
+		return 0, errors.New("none of these runs has weights here: train one with go run ./reproduce train")
 	}
-	return x.written(runs, nil)
+	return runs, nil
 }

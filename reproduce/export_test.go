@@ -4,17 +4,18 @@ package main
 
 import (
 	"errors"
-	"io"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/results/export"
 	"cermic/cermiclib/results/safetensors"
 	"cermic/envs/envtest/must"
+	"cermic/reproduce/figures"
 )
 
 func TestRunsAreExportedInEveryForm(t *testing.T) {
@@ -39,15 +40,12 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 	if len(lines) != 1+len(r.Evals)*len(r.Evals[0].Scores) || !strings.HasPrefix(lines[1], id+",vmas/balance,") {
 		t.Errorf("%d lines; the first is %q", len(lines), lines[1])
 	}
-	back, err := export.Import([]byte(written("marl-eval", "all.json")))
-	if err != nil || back[0].Evals[0].Scores[0] != r.Evals[0].Scores[0] {
-		t.Errorf("marl-eval: %+v, %v", back, err)
-	}
 	contains(t, written("tensorboard", "tb/vmas/balance/*/seed_1/events.out.tfevents.*"), "eval/return")
 	checkWeights(t, st, id, []byte(written("weights", "weights/*.safetensors")))
 
 	picture := filepath.Join(to, "both.svg")
-	succeed(t, "curves", "-budget", "custom", "-store", store, "-with", filepath.Join(to, "all.json"), "-o", picture)
+	other := marlEvalFile(t, filepath.Join(to, "all.json"), "mappo", 1, 40)
+	succeed(t, "curves", "-budget", "custom", "-store", store, "-with", other, "-o", picture)
 	if data, err := os.ReadFile(picture); err != nil || !strings.Contains(string(data), "<svg") {
 		t.Errorf("no SVG (%v)", err)
 	}
@@ -91,7 +89,7 @@ func TestTheTableOfEpisodesHasAColumnForEachGroup(t *testing.T) {
 	}
 	groups := map[string][]float64{"b": {3}, "a": {-1}}
 	rs := []*results.Record{{ID: "a", Evals: eval(1, groups)}, {ID: "b", Evals: eval(2, nil)}}
-	must.Do(t, (&runExport{to: file, out: io.Discard}).csv(nil, rs))
+	must.Get((&runExport{to: file}).csv(nil, rs))(t)
 	text, err := os.ReadFile(file)
 	lines := strings.Split(string(text), "\n")
 	if err != nil || !strings.HasSuffix(lines[0], "success,a_return,b_return") ||
@@ -114,4 +112,83 @@ func TestRunsOfUncommittedSourcesAreNotExportedAsRecords(t *testing.T) {
 			refuse(t, "names no commit that has the sources", args...)
 		}
 	}
+}
+
+func TestCurvesOfNothingSayHowToTrainThem(t *testing.T) {
+	args := strings.Fields("curves -task navigation -reward sparse -budget paper -store " + t.TempDir())
+	refuse(t, "no complete run of vmas/navigation with these flags", args...)
+}
+
+func TestCurvesHaveBenchMARLsOfTheSameLearner(t *testing.T) {
+	of := func(task, reward string) []results.Group {
+		run := &results.Record{Task: task, Experiment: []byte(`{"task":{"reward":"` + reward + `"}}`)}
+		return []results.Group{{Label: "mappo", Method: "mappo", Runs: []*results.Record{run}}}
+	}
+	for _, c := range []struct {
+		groups  []results.Group
+		methods []string
+		want    string
+	}{
+		{of("vmas/balance", "dense"), nil, "BenchMARL mappo BenchMARL qmix"},
+		{of("vmas/balance", "dense"), []string{"mappo"}, "BenchMARL mappo"},
+		{of("vmas/balance", "sparse"), nil, ""},
+		{of("vmas/simple_adversary", "sparse"), []string{"mappo"}, "BenchMARL mappo"}, // its only reward
+		{nil, nil, ""},
+	} {
+		var got []string
+		for _, s := range benchMARL(c.groups, c.methods) {
+			got = append(got, s.Label)
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%v beside %v: %q, want %q", c.methods, c.groups, text, c.want)
+		}
+	}
+	if ids, err := findMethods("MAPPO,qmix"); err != nil || !slices.Equal(ids, []string{"mappo", "qmix"}) {
+		t.Errorf("MAPPO,qmix are %v, %v", ids, err)
+	}
+}
+
+// marlEvalFile writes a run of one method and seed on Balance, as BenchMARL does, and returns the file's path.
+func marlEvalFile(t *testing.T, path, method string, seed int, score float64) string {
+	t.Helper()
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	text := fmt.Sprintf(`{"vmas": {"Balance": {%q: {"seed_%d": {
+		"step_0": {"step_count": 6000.0, "return": [%g]}, "step_1": {"step_count": 600000.0, "return": [%g]}}}}}}`,
+		method, seed, score, score)
+	must.Do(t, os.WriteFile(path, []byte(text), 0o666))
+	return path
+}
+
+func TestSeedsInFilesOfTheirOwnAreOneImportedCurve(t *testing.T) {
+	dir := t.TempDir()
+	one := func(name, method string, seed int) string {
+		return marlEvalFile(t, filepath.Join(dir, name), method, seed, 40+float64(seed))
+	}
+	imported := func(files ...string) string {
+		t.Helper()
+		series, err := figures.Imported(files, "vmas/balance")
+		if err != nil {
+			return err.Error()
+		}
+		var out []string
+		for _, s := range series {
+			out = append(out, fmt.Sprintf("%s × %d", s.Label, len(s.Y)))
+			if !s.Reference {
+				t.Errorf("%s has the style of a method of ours", s.Label)
+			}
+		}
+		return strings.Join(out, "; ")
+	}
+	a, b := one("a.json", "mappo", 0), one("b.json", "mappo", 1)
+	for want, got := range map[string]string{
+		"imported mappo × 2; imported qmix × 1":                                                     imported(a, b, one("d.json", "qmix", 0)),
+		"D/a.json and D/c.json both have a run of mappo with seed 0: a mean counts every seed once": imported(a, one("c.json", "mappo", 0)),
+		"imported mappo × 1": imported(a, a),
+	} {
+		if got = strings.ReplaceAll(got, dir, "D"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	_, err := figures.Imported([]string{a}, "vmas/wheel")
+	contains(t, fmt.Sprint(err), "a.json has no run of vmas/wheel, but of vmas/Balance")
 }

@@ -29,10 +29,8 @@ const (
 	defaultStore  = "runs"
 )
 
-// maxRuns bounds the number of runs of one command line.
 const maxRuns = 1000
 
-// budgetNames lists the named budgets for help texts.
 func budgetNames() string {
 	var names []string
 	for _, b := range cermiclib.Presets {
@@ -41,8 +39,19 @@ func budgetNames() string {
 	return strings.Join(names, ", ")
 }
 
-func storeFlag(f *pflag.FlagSet, store *string) {
-	f.StringVar(store, "store", defaultStore, "`folder` of the runs")
+func storeFlag(f *pflag.FlagSet) { f.String("store", defaultStore, "`folder` of the runs") }
+
+// onStore makes a command of one that works on the store of its flag -store, which open opens.
+func onStore(
+	open func(dir string) (*results.Store, error), run func(*cobra.Command, *results.Store, []string) error,
+) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		st, err := open(cmd.Flag("store").Value.String())
+		if err != nil {
+			return err
+		}
+		return run(cmd, st, args)
+	}
 }
 
 // storeHere is the default store, in the root of the repository, seen from the current folder.
@@ -66,7 +75,6 @@ func storedBudgetFlag(f *pflag.FlagSet, budget *string) {
 		"`budget` of the runs: "+budgetNames()+" or "+cermiclib.CustomBudget)
 }
 
-// storedBudget checks the name of a stored run's budget.
 func storedBudget(name string) error {
 	if _, err := cermiclib.FindPreset(name); err != nil && name != cermiclib.CustomBudget {
 		return usageError{err}
@@ -93,7 +101,6 @@ func portableFlag(f *pflag.FlagSet) {
 		"records state the instruction set")
 }
 
-// trainingFlags declares the flags about the machine of a command that trains.
 func trainingFlags(f *pflag.FlagSet) {
 	backendFlag(f)
 	portableFlag(f)
@@ -127,7 +134,6 @@ func (r *seedRange) String() string {
 	return strconv.Itoa(r.last)
 }
 
-// Set parses n or m-n.
 func (r *seedRange) Set(text string) error {
 	from, to, isRange := strings.Cut(text, "-")
 	if !isRange {
@@ -142,10 +148,8 @@ func (r *seedRange) Set(text string) error {
 	return nil
 }
 
-// Type names the value in help texts.
 func (r *seedRange) Type() string { return "n" }
 
-// of keeps the experiments whose seeds are in the range.
 func (r seedRange) of(es []experiment.Config) []experiment.Config {
 	return slices.DeleteFunc(es, func(e experiment.Config) bool { return e.Seed < uint64(r.first) })
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// labCommand opens JupyterLab on the notebooks, after setup.
 func labCommand() *cobra.Command {
 	var noBrowser bool
 	var port uint16
@@ -57,17 +56,12 @@ func labCommand() *cobra.Command {
 func attend(ctx context.Context, lab *exec.Cmd) error {
 	lab.Cancel = func() error { return lab.Process.Signal(syscall.SIGTERM) }
 	lab.WaitDelay = time.Minute
-	err := lab.Run()
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
+	if err := lab.Run(); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("JupyterLab ended: %w", err)
 	}
-	return nil
+	return ctx.Err()
 }
 
-// firstPage is what JupyterLab opens on.
 const firstPage = "/lab/tree/00_start.ipynb"
 
 // labFlags translates our flags into JupyterLab's. JupyterLab needs a flag to run as root, as most containers do;
@@ -86,20 +80,13 @@ func labFlags(noBrowser bool, port uint16, root, container bool) []string {
 	return flags
 }
 
-// inContainer reports whether this process runs in a container of Docker, Podman or Kubernetes.
 func inContainer() bool {
-	for _, mark := range []string{"/.dockerenv", "/run/.containerenv"} {
-		if _, err := os.Stat(mark); err == nil {
-			return true
-		}
-	}
-	return os.Getenv("KUBERNETES_SERVICE_HOST") != ""
+	return exists("/.dockerenv") || exists("/run/.containerenv") || os.Getenv("KUBERNETES_SERVICE_HOST") != ""
 }
 
 // jupyterPath is the environment variable that makes Jupyter find this repository's kernel.
 func (s setup) jupyterPath() string { return prepend("JUPYTER_PATH", s.path("reproduce", "jupyter")) }
 
-// prepend puts a folder before those of an environment variable.
 func prepend(variable, folder string) string {
 	if others := os.Getenv(variable); others != "" {
 		folder += string(filepath.ListSeparator) + others

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -14,8 +15,10 @@ import (
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/policy"
+	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 	"cermic/reproduce/plan"
+	"cermic/viz"
 )
 
 func listCommand() *cobra.Command {
@@ -24,7 +27,6 @@ func listCommand() *cobra.Command {
 		Use:     "list",
 		Short:   "List tasks, methods and budgets, or the settings of a method or task",
 		Example: "  list -method mappo-cermic -task navigation -set explore.alpha=0.5\n  list -task lock",
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
 			switch {
@@ -50,7 +52,6 @@ func listCommand() *cobra.Command {
 	return cmd
 }
 
-// listAll names everything that can be trained.
 func listAll(out io.Writer) {
 	entry := func(name, about string) { fmt.Fprintf(out, "  %-52s%s\n", name, about) }
 	fmt.Fprintln(out, "Tasks (* = trained on a sparse reward)")
@@ -92,4 +93,55 @@ func listSettings(out io.Writer, q plan.Request, part string) error {
 		fmt.Fprintf(out, "%s %-44s  %s\n", star, s.Key+"="+s.Value, about)
 	}
 	return nil
+}
+
+func statusCommand() *cobra.Command {
+	var committed bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "List the stored runs with their scores and IDs, and the runs in training",
+		RunE: onStore(readStore, func(cmd *cobra.Command, st *results.Store, _ []string) (err error) {
+			if !committed {
+				if st, err = results.Open(st.Dir()); err != nil {
+					return err
+				}
+			}
+			records, err := st.Heads(results.Query{})
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			if len(records) == 0 {
+				if ids, _ := st.IDs(); len(ids) > 0 { // the store has reported what is wrong with each
+					return fmt.Errorf("no run in %s can be read", st.Dir())
+				}
+				fmt.Fprintf(out, "No runs in %s yet: go run ./reproduce train\n", st.Dir())
+				return nil
+			}
+			w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "task\tmethod\tbudget\tseed\tframes\tscore\tstate\trun")
+			for _, r := range plan.Labelled(records) {
+				score := viz.Missing
+				if len(r.Evals) > 0 {
+					score = fmt.Sprintf("%.4g", r.Score())
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n",
+					r.Task, r.Method, r.Budget, r.Seed, viz.Short(float64(r.Frames)), score, state(st, r), r.ID)
+			}
+			return w.Flush()
+		}),
+	}
+	storeFlag(cmd.Flags())
+	cmd.Flags().BoolVar(&committed, "committed", false, "also list the committed records")
+	return cmd
+}
+
+func state(st *results.Store, r *results.Record) string {
+	switch {
+	case r.Complete:
+		return "complete"
+	case st.Owner(r.ID) != "":
+		return "training"
+	}
+	return "stopped"
 }

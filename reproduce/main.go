@@ -27,53 +27,37 @@ import (
 )
 
 func main() {
-	// The first signal cancels the context; the second one has its default effect and kills the program.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() {
+		stop()                                // a second signal kills the program
+		if !slices.Contains(os.Args, "lab") { // which waits for JupyterLab to save its notebooks
+			time.Sleep(grace)
+			end(ctx, ctx.Err())
+		}
+	})
 	root := newRoot()
 	root.SetArgs(normalize(os.Args[1:]))
-	done := make(chan error, 1)
-	go func() { done <- root.ExecuteContext(ctx) }()
-	err := wait(ctx, done, len(os.Args) > 1 && os.Args[1] == "lab")
-	switch {
-	case err == nil:
-	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.As(err, new(*exec.ExitError))):
-		fmt.Fprintln(os.Stderr, "reproduce:", stopped)
-		os.Exit(130) // the shell's code for SIGINT
-	case errors.As(err, new(usageError)):
-		fmt.Fprintln(os.Stderr, "reproduce:", err)
-		os.Exit(2)
-	default:
-		fmt.Fprintln(os.Stderr, "reproduce:", err)
-		os.Exit(1)
-	}
+	end(ctx, root.ExecuteContext(ctx))
 }
 
-// stopped is the sentence of a command that a signal ended.
 const stopped = "stopped; saved progress is kept, and the same command continues from there"
 
 // grace is the time that a cancelled command has to save. Compiling a graph or reading many records ignores the
 // context; abandoning them is safe, because files are replaced atomically.
 const grace = 1700 * time.Millisecond
 
-// wait returns the error of the command. After a cancellation it waits for the grace only, unless patient: lab waits
-// for JupyterLab, which has to save its notebooks.
-func wait(ctx context.Context, done <-chan error, patient bool) error {
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
+func end(ctx context.Context, err error) {
+	code := 1
+	switch {
+	case err == nil:
+		os.Exit(0)
+	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.As(err, new(*exec.ExitError))):
+		code, err = 130, errors.New(stopped) // the shell's code for SIGINT
+	case errors.As(err, new(usageError)):
+		code = 2
 	}
-	var late <-chan time.Time
-	if !patient {
-		late = time.After(grace)
-	}
-	select {
-	case err := <-done:
-		return err
-	case <-late:
-		return ctx.Err()
-	}
+	fmt.Fprintln(os.Stderr, "reproduce:", err)
+	os.Exit(code)
 }
 
 // newRoot builds the command with its subcommands, in the order in which a newcomer needs them.
@@ -91,17 +75,20 @@ func newRoot() *cobra.Command {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			var known []string
-			for _, c := range cmd.Commands() {
-				known = append(known, c.Name())
-			}
-			return usagef("unknown command %q%s", args[0], conf.Near(args[0], known))
+			_, err := conf.Find("command", args[0], cmd.Commands(), (*cobra.Command).Name)
+			return usageError{err}
 		},
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(listCommand(), trainCommand(), campaignCommand(), workCommand(), pretrainCommand(),
 		evaluateCommand(), tableCommand(), resultsCommand(), claimsCommand(), curvesCommand(), exportCommand(),
-		statusCommand(), checkCommand(), benchCommand(), labCommand(), webCommand(), setupCommand(), pythonCommand(), notebooksCommand())
+		statusCommand(), checkCommand(), benchCommand(), labCommand(), webCommand(), setupCommand(), pythonCommand(),
+		notebooksCommand())
+	for _, c := range root.Commands() {
+		if c.Args == nil {
+			c.Args = arguments(0, 0, "")
+		}
+	}
 	return root
 }
 
@@ -131,11 +118,8 @@ func normalize(args []string) []string {
 	return out
 }
 
-// prepare refuses empty arguments, as an unset shell variable makes them, and applies the flags about the machine.
-func prepare(cmd *cobra.Command, args []string) (err error) {
-	if slices.Contains(args, "") {
-		err = usagef("%s: an argument is empty: name something, or leave it out", cmd.Name())
-	}
+// prepare refuses empty flags, as an unset shell variable makes them, and applies the flags about the machine.
+func prepare(cmd *cobra.Command, _ []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" {
 			err = usagef("%s: -%s is empty: give a value, or leave the flag out", cmd.Name(), f.Name)
@@ -152,12 +136,10 @@ func prepare(cmd *cobra.Command, args []string) (err error) {
 	return applyMachine(cmd)
 }
 
-// usageError is a mistake in the command line, with exit code 2.
 type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// flagError turns an error of flag parsing into one sentence with near names.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {

@@ -19,15 +19,14 @@ import (
 )
 
 func pretrainCommand() *cobra.Command {
-	var tasks, kind, store string
+	var tasks, kind string
 	var frames, epochs int
 	var seed uint64
 	cmd := &cobra.Command{
 		Use:     "pretrain",
 		Short:   "Pre-train a memory on random rollouts of tasks",
 		Example: "  pretrain -task navigation\n  pretrain -task all -memory gru -frames 20000",
-		Args:    arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: onStore(openStore, func(cmd *cobra.Command, st *results.Store, _ []string) error {
 			var list []experiment.Pretraining
 			for _, name := range taskNames(tasks) {
 				p, err := plan.NewPretraining(name, kind)
@@ -39,10 +38,6 @@ func pretrainCommand() *cobra.Command {
 					return usagef("pre-training: %w", err)
 				}
 				list = append(list, p)
-			}
-			st, err := openStore(store)
-			if err != nil {
-				return err
 			}
 			out := cmd.OutOrStdout()
 			for _, p := range list {
@@ -59,19 +54,18 @@ func pretrainCommand() *cobra.Command {
 			}
 			_, err = fmt.Fprintf(out, "\n%s", table.Text())
 			return err
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&tasks, "task", "navigation", "`tasks`, separated by commas, or all")
 	f.StringVar(&kind, "memory", memory.DefaultGraph().Kind(), "graph, gru or mlp")
-	storeFlag(f, &store)
+	storeFlag(f)
 	f.IntVar(&frames, "frames", plan.PretrainFrames, "frames of random rollouts")
 	f.IntVar(&epochs, "epochs", plan.PretrainEpochs, "maximal number of epochs")
 	f.Uint64Var(&seed, "seed", 1, "seed of rollouts and weights")
 	return cmd
 }
 
-// taskNames splits a list of tasks at commas; "all" stands for every registered one.
 func taskNames(list string) []string {
 	if list != "all" {
 		return strings.Split(list, ",")

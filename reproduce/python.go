@@ -17,14 +17,12 @@ import (
 	"cermic/envs/python/wheel"
 )
 
-// pythonCommand builds the Python package of the environments as a wheel and, on request, installs or checks it.
 func pythonCommand() *cobra.Command {
 	var install, check, torch bool
 	cmd := &cobra.Command{
 		Use:     "python",
 		Short:   "Build the environments as a Python package, and install or check it",
 		Example: "  python -install\n  python -check -torch",
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if torch && !check {
 				return usagef("python -torch needs -check: add it, or leave out -torch")
@@ -41,7 +39,7 @@ func pythonCommand() *cobra.Command {
 				if err := s.environment(); err != nil {
 					return err
 				}
-				if err := s.step("install", "NumPy and the wheel into .venv", func() error {
+				if err := s.step("install", "NumPy and the wheel into .venv", false, func() error {
 					return s.installWheel(s.python(), file, "requirements.txt")
 				}); err != nil {
 					return err
@@ -69,10 +67,7 @@ func (s setup) wheel() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !s.compiler() {
-		if s.ctx.Err() != nil {
-			return "", s.ctx.Err()
-		}
+	if !s.compiler() && s.ctx.Err() == nil {
 		return "", errors.New("a shared library needs cgo and a C compiler: " +
 			"install gcc (on Debian and Ubuntu: apt install gcc libc6-dev), or set CGO_ENABLED=1")
 	}
@@ -80,7 +75,7 @@ func (s setup) wheel() (string, error) {
 		return "", err
 	}
 	lib := s.path(".dist", name)
-	if err := s.step("library", "the environments as a shared library", func() error {
+	if err := s.step("library", "the environments as a shared library", false, func() error {
 		flags := []string{"build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", lib, "./envs/python/lib"}
 		if _, err := s.output("go", flags...); err != nil {
 			return fmt.Errorf("go could not build the shared library: %w", err)
@@ -97,11 +92,7 @@ func (s setup) wheel() (string, error) {
 	if err := results.WriteFile(file, packed); err != nil {
 		return "", err
 	}
-	shown, err := filepath.Rel(s.root, file)
-	if err != nil {
-		return "", err
-	}
-	s.ready("wheel", shown)
+	s.ready("wheel", filepath.Join(".dist", name))
 	return file, nil
 }
 
@@ -120,8 +111,8 @@ func (s setup) installWheel(python, wheel, requirements string) error {
 func (s setup) checkWheel(wheel, requirements string) error {
 	folder := s.path(".dist", strings.TrimSuffix(requirements, ".txt"))
 	python := pythonIn(folder)
-	if err := s.step("packages", "of "+requirements, func() error {
-		if _, err := os.Stat(python); err != nil {
+	if err := s.step("packages", "of "+requirements, false, func() error {
+		if !exists(python) {
 			if err := s.venv(folder); err != nil {
 				return err
 			}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"path"
 	"slices"
@@ -24,13 +23,11 @@ import (
 )
 
 func resultsCommand() *cobra.Command {
-	var store string
 	var write bool
 	cmd := &cobra.Command{
 		Use:   "results",
 		Short: "Print every complete run beside random play, BenchMARL and the paper",
-		Args:  arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: onStore(readStore, func(cmd *cobra.Command, st *results.Store, _ []string) error {
 			if write {
 				if err := only(cmd, "-write", "write"); err != nil {
 					return err
@@ -44,19 +41,12 @@ func resultsCommand() *cobra.Command {
 				}
 				return writeGenerated(resultsFile, resultsPage)
 			}
-			st, err := readStore(store)
-			if err != nil {
-				return err
-			}
 			text, err := resultsPage(st)
-			if err != nil {
-				return err
-			}
-			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			fmt.Fprint(cmd.OutOrStdout(), text)
 			return err
-		},
+		}),
 	}
-	storeFlag(cmd.Flags(), &store)
+	storeFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&write, "write", false,
 		"write "+resultsFile+" from the committed records, and the scores of random and scripted play")
 	return cmd
@@ -70,7 +60,6 @@ type familyResults struct {
 
 type taskTable struct{ Name, Table string }
 
-// resultsPage is the text of resultsFile.
 func resultsPage(st *results.Store) (string, error) {
 	all, err := st.Find(results.Query{Complete: true})
 	if err != nil {
@@ -155,7 +144,6 @@ func taskResults(t paper.Task, rs []*results.Record) (viz.Table, error) {
 	return out, nil
 }
 
-// unbuildable counts the runs that cannot be rebuilt from the commit that they name.
 func unbuildable(rs []*results.Record) (n int) {
 	for _, r := range rs {
 		if !records.Rebuildable(r.Host) {
@@ -165,13 +153,8 @@ func unbuildable(rs []*results.Record) (n int) {
 	return n
 }
 
-// lastEval is the last evaluation of a run, empty before the first.
-func lastEval(r *results.Record) results.Eval {
-	if len(r.Evals) == 0 {
-		return results.Eval{}
-	}
-	return r.Evals[len(r.Evals)-1]
-}
+// lastEval is the last evaluation of a complete run.
+func lastEval(r *results.Record) results.Eval { return r.Evals[len(r.Evals)-1] }
 
 // firstSteps are the scores over an episode's first steps, a dash if some run did not record them.
 func firstSteps(g results.Group) string {
@@ -186,7 +169,6 @@ func firstSteps(g results.Group) string {
 	return seeds(x)
 }
 
-// resultRow is the line of an experiment.
 func resultRow(t paper.Task, g results.Group) ([]string, error) {
 	scores, err := g.Scores()
 	if err != nil {

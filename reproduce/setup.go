@@ -30,7 +30,6 @@ func setupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Install JupyterLab, XLA's plug-in and the Go kernel into .venv and .bin",
-		Args:  arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := newSetup(cmd)
 			if err != nil {
@@ -71,7 +70,6 @@ type setup struct {
 	env  []string // added to the environment of programs
 }
 
-// newSetup finds the repository and the GPU.
 func newSetup(cmd *cobra.Command) (setup, error) {
 	root, err := repository()
 	return setup{ctx: cmd.Context(), out: cmd.OutOrStdout(), root: root, gpu: nn.HasGPU()}, err
@@ -81,21 +79,21 @@ func (s setup) path(elements ...string) string {
 	return filepath.Join(append([]string{s.root}, elements...)...)
 }
 
-// python is the interpreter of .venv.
 func (s setup) python() string { return pythonIn(s.path(".venv")) }
 
 // all runs the steps in order; each prints one line.
 func (s setup) all() error {
-	if err := s.environment(); err != nil {
-		return err
+	err := s.environment()
+	if err == nil {
+		err = s.packages("jupyter", "JupyterLab, about 25 s", "requirements.txt")
 	}
-	if err := s.packages("jupyter", "JupyterLab, about 25 s", "requirements.txt"); err != nil {
+	if err != nil {
 		return err
 	}
 	s.plugins()
 	// The kernel works in a workspace, which reads the go.mod files of modules that a plain build never needs, and it does
 	// so without a proxy.
-	if err := s.step("modules", "Go modules", func() error {
+	if err := s.step("modules", "Go modules", false, func() error {
 		if _, err := s.output("go", "mod", "download"); err != nil {
 			return fmt.Errorf("go could not download the modules (is there a network?): %w", err)
 		}
@@ -106,8 +104,12 @@ func (s setup) all() error {
 	return s.tools()
 }
 
-// step runs one piece of work and prints how long it took.
-func (s setup) step(name, what string, work func() error) error {
+// step runs one piece of work, unless it is done, and prints how long it took.
+func (s setup) step(name, what string, done bool, work func() error) error {
+	if done {
+		s.ready(name, "already there")
+		return nil
+	}
 	fmt.Fprintf(s.out, "%-8s %s ... ", name, what)
 	start := time.Now()
 	if err := work(); err != nil {
@@ -121,13 +123,14 @@ func (s setup) step(name, what string, work func() error) error {
 // ready prints the line of a step that has nothing to do.
 func (s setup) ready(name, why string) { fmt.Fprintf(s.out, "%-8s %s\n", name, why) }
 
-// environment makes .venv.
 func (s setup) environment() error {
-	if _, err := os.Stat(s.python()); err == nil {
-		s.ready("python", "already there")
-		return nil
-	}
-	return s.step("python", "virtual environment in .venv", func() error { return s.venv(s.path(".venv")) })
+	return s.step("python", "virtual environment in .venv", exists(s.python()),
+		func() error { return s.venv(s.path(".venv")) })
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // venv makes a virtual environment with the Python that PYTHON names, which must be 3.11 or newer for JupyterLab.
@@ -161,7 +164,6 @@ func pythonIn(folder string) string {
 	return filepath.Join(folder, "bin", "python")
 }
 
-// pip installs packages for a Python interpreter.
 func (s setup) pip(python string, args ...string) error {
 	args = append([]string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}, args...)
 	_, err := s.output(python, args...)
@@ -172,11 +174,7 @@ func (s setup) pip(python string, args ...string) error {
 func (s setup) packages(name, what, file string, flags ...string) error {
 	requirements := s.path("reproduce", "jupyter", file)
 	stamp := s.path(".venv", "installed-"+file)
-	if upToDate(stamp, requirements) {
-		s.ready(name, "already there")
-		return nil
-	}
-	return s.step(name, what, func() error {
+	return s.step(name, what, upToDate(stamp, requirements), func() error {
 		if err := s.pip(s.python(), append(flags, "--require-hashes", "-r", requirements)...); err != nil {
 			return fmt.Errorf("pip could not install reproduce/jupyter/%s (check the network; delete a damaged .venv): %w",
 				file, err)
@@ -225,11 +223,7 @@ func (s setup) cpuPlugin(platform string) error {
 		return errors.New("there is no XLA plug-in for " + platform)
 	}
 	dir := s.path(".venv", "lib", "go-xla")
-	if _, err := os.Stat(filepath.Join(dir, nn.CPUPlugin)); err == nil {
-		s.ready("xla", "already there, from go-xla")
-		return nil
-	}
-	return s.step("xla", "XLA for the CPU, from go-xla", func() (err error) {
+	return s.step("xla", "XLA for the CPU, from go-xla", exists(filepath.Join(dir, nn.CPUPlugin)), func() (err error) {
 		unzips := runtime.GOOS == "windows" // the installer tells a zip by its name, which only its cache keeps
 		nn.Quietly(func() { err = installer.CPUAutoInstall(dir, unzips, installer.Quiet) })
 		if err != nil {
@@ -254,14 +248,9 @@ func (s setup) compiler() bool {
 
 // tools builds the kernel and what it calls into .bin, in the versions that go.mod names.
 func (s setup) tools() error {
-	programs := []string{s.path(".bin", "gonb"), s.path(".bin", "goimports")}
-	missing := slices.ContainsFunc(programs, func(p string) bool { _, err := os.Stat(p); return err != nil })
 	stamp := s.path(".bin", "installed-go.mod")
-	if !missing && upToDate(stamp, s.path("go.mod")) {
-		s.ready("kernel", "already there")
-		return nil
-	}
-	return s.step("kernel", "the Go kernel for Jupyter, about two minutes", func() error {
+	done := exists(s.path(".bin", "gonb")) && exists(s.path(".bin", "goimports")) && upToDate(stamp, s.path("go.mod"))
+	return s.step("kernel", "the Go kernel for Jupyter, about two minutes", done, func() error {
 		kernel := s.with("GOBIN=" + s.path(".bin"))
 		if _, err := kernel.output("go", "install", "github.com/janpfeifer/gonb",
 			"golang.org/x/tools/cmd/goimports"); err != nil {
@@ -301,9 +290,6 @@ func (s setup) output(name string, args ...string) (string, error) {
 	}
 	if err != nil {
 		complaint := strings.TrimSpace(stderr.String())
-		if complaint == "" {
-			return "", err
-		}
 		return "", fmt.Errorf("%w: %s", err, complaint[strings.LastIndex(complaint, "\n")+1:])
 	}
 	return stdout.String(), nil

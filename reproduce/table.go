@@ -9,37 +9,35 @@ import (
 	"github.com/spf13/cobra"
 
 	"cermic/cermiclib"
+	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 )
 
-// lineWidth is the number of characters in a line of a table.
 const lineWidth = 100
 
 func tableCommand() *cobra.Command {
-	var budget, store string
+	var budget string
 	var cell cellRequest
+	open := func(dir string) (*results.Store, error) {
+		if cell.train {
+			return openStore(dir)
+		}
+		return readStore(dir)
+	}
 	cmd := &cobra.Command{
 		Use:   "table [sota|agents|ablation|density]",
 		Short: "Print a table of the paper with our results beside it",
 		Example: "  table ablation -budget short\n" +
 			"  table sota -cell \"MAPPO-CERMIC,Balanc*\" -budget short -train",
 		Args: arguments(0, 1, ""),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: onStore(open, func(cmd *cobra.Command, st *results.Store, args []string) error {
 			table, err := paper.FindBenchmark(append(args, paper.Sota.Name)[0])
 			if err != nil {
 				return usageError{err}
 			}
 			if _, err := cermiclib.FindPreset(budget); err != nil {
 				return usageError{err}
-			}
-			open := readStore
-			if cell.train {
-				open = openStore
-			}
-			st, err := open(store)
-			if err != nil {
-				return err
 			}
 			if cell.name != "" {
 				return cell.report(cmd, table, budget, st)
@@ -53,14 +51,56 @@ func tableCommand() *cobra.Command {
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.TrimRight(grid.Text(lineWidth), "\n"))
 			return err
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&budget, "budget", cermiclib.TableBudget, "`budget` of the runs: "+budgetNames())
-	storeFlag(f, &store)
+	storeFlag(f)
 	f.StringVar(&cell.name, "cell", "", "one number, `ROW,COLUMN` as the table heads them")
 	f.IntVar(&cell.seeds, "seeds", 3, "with -cell: seeds 1 to `n`")
 	setFlag(f, &cell.set)
 	f.BoolVar(&cell.train, "train", false, "with -cell: train what is missing")
 	return cmd
+}
+
+type cellRequest struct {
+	name  string // ROW,COLUMN; empty: the whole table
+	seeds int
+	set   []string
+	train bool
+}
+
+// report compares the number with ours, after training its missing runs if that is asked for.
+func (r *cellRequest) report(cmd *cobra.Command, t *paper.Benchmark, budget string, st *results.Store) error {
+	row, column, ok := strings.Cut(r.name, ",")
+	if !ok {
+		return usagef("-cell %q is not one number: want ROW,COLUMN, for example %q", r.name, t.Rows[0].Head+","+t.Columns[0])
+	}
+	c, err := plan.NewCell(t, row, column, budget, r.seeds, r.set...)
+	if err != nil {
+		return usageError{err}
+	}
+	missing, err := plan.Missing(c.Experiments, st)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if len(missing) > 0 {
+		takes, err := plan.Takes(missing, st)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "Missing: %d of %d runs. Training takes %s.\n", len(missing), len(c.Experiments), takes)
+		if r.train {
+			if err := trainRuns(cmd, missing, st, 1); err != nil {
+				return err
+			}
+		}
+	}
+	box, err := c.Report(st)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, strings.TrimRight(box.Plain(), "\n"))
+	return err
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,6 @@ What next
 // allTables is the value of -table that chooses all of them.
 const allTables = "all"
 
-// choice is what the flags of train and campaign choose.
 type choice struct {
 	task, method, table, budget string
 	seeds                       seedRange
@@ -45,7 +45,7 @@ type choice struct {
 
 func trainCommand() *cobra.Command {
 	c := choice{seeds: seedRange{1, 1}}
-	var fork, store, board string
+	var fork, board string
 	var workers int
 	var again bool
 	cmd := &cobra.Command{
@@ -53,6 +53,7 @@ func trainCommand() *cobra.Command {
 		Short: "Train methods on tasks, or continue stored runs",
 		Example: "  train -task balance -method mappo-cermic -budget short -seeds 3 -set explore.alpha=0.5\n" +
 			"  train -fork 0123abcd@60000 -set explore.alpha=1",
+		Args: cobra.ArbitraryArgs,
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.task, "task", "", "`tasks`, separated by commas (default "+defaultTask+" on its dense reward)")
@@ -63,20 +64,16 @@ func trainCommand() *cobra.Command {
 	setFlag(f, &c.set)
 	f.StringVar(&fork, "fork", "", "continue a copy of run ID from these frames with changed settings: `ID@FRAMES`")
 	f.BoolVar(&again, "again", false, "train the runs ID... here, of which only records are committed")
-	storeFlag(f, &store)
+	storeFlag(f)
 	f.IntVar(&workers, "workers", 1, "runs trained at the same time")
 	f.StringVar(&board, "tensorboard", "", "also write TensorBoard event files below this `folder` while training")
 	trainingFlags(f)
-	cmd.RunE = func(cmd *cobra.Command, ids []string) (err error) {
+	cmd.RunE = onStore(openStore, func(cmd *cobra.Command, st *results.Store, ids []string) (err error) {
 		switch {
 		case workers < 1:
 			return usagef("-workers is %d, want at least 1", workers)
 		case again != (len(ids) > 0):
 			return usagef("train -again needs IDs of runs, and only train -again takes arguments, not %q", ids)
-		}
-		st, err := openStore(store)
-		if err != nil {
-			return err
 		}
 		const machine = " store workers backend portable"
 		es, demo := make([]experiment.Config, 1), false
@@ -97,7 +94,7 @@ func trainCommand() *cobra.Command {
 			return usageError{err}
 		}
 		if again {
-			if st, err = results.Open(store); err != nil { // the committed records have no weights
+			if st, err = results.Open(st.Dir()); err != nil { // the committed records have no weights
 				return err
 			}
 		}
@@ -115,7 +112,7 @@ func trainCommand() *cobra.Command {
 		}
 		_, err = io.WriteString(cmd.OutOrStdout(), demoDirections)
 		return err
-	}
+	})
 	return cmd
 }
 
@@ -138,23 +135,17 @@ func trainRuns(
 // complete fills in the task and the method, and reports whether neither these nor a setting were given.
 func (c *choice) complete() (demo bool) {
 	demo = c.task == "" && c.method == "" && len(c.set) == 0
+	if demo {
+		c.method = demoMethods
+	}
 	rewarded := slices.ContainsFunc(c.set, func(s string) bool { return strings.HasPrefix(s, "task.reward=") })
-	if c.method == "" {
-		c.method = defaultMethod
-		if demo {
-			c.method = demoMethods
-		}
+	if c.task == "" && !rewarded {
+		c.set = append(c.set, demoSetting)
 	}
-	if c.task == "" {
-		c.task = defaultTask
-		if !rewarded {
-			c.set = append(c.set, demoSetting)
-		}
-	}
+	c.task, c.method = cmp.Or(c.task, defaultTask), cmp.Or(c.method, defaultMethod)
 	return demo
 }
 
-// storedRuns reads the experiments of stored runs.
 func storedRuns(st *results.Store, ids []string) (es []experiment.Config, err error) {
 	for _, id := range ids {
 		e, err := plan.Stored(st, id)

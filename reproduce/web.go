@@ -14,7 +14,6 @@ import (
 	"cermic/reproduce/web"
 )
 
-// webCommand makes the page that trains in a browser, and serves it.
 func webCommand() *cobra.Command {
 	var dir string
 	var port uint16
@@ -22,7 +21,6 @@ func webCommand() *cobra.Command {
 		Use:     "web",
 		Short:   "Train in the browser: serve a page without installation, or write it to a folder",
 		Example: "  web -o page",
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root, err := repository()
 			if err != nil {
@@ -32,11 +30,11 @@ func webCommand() *cobra.Command {
 				return web.Build(cmd.Context(), root, dir)
 			}
 			temp, err := os.MkdirTemp("", "cermic-web")
-			if err != nil {
-				return err
+			if err == nil {
+				defer os.RemoveAll(temp)
+				err = web.Build(cmd.Context(), root, temp)
 			}
-			defer os.RemoveAll(temp)
-			if err := web.Build(cmd.Context(), root, temp); err != nil {
+			if err != nil {
 				return err
 			}
 			listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))

@@ -3,6 +3,8 @@
 package experiment
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -13,10 +15,12 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/safetensors"
 	"cermic/cermiclib/rl"
+	"cermic/envs"
 )
 
 // Names of a checkpoint's tensors: variables by path below weights, everything else below state.
@@ -57,7 +61,6 @@ type buffer struct {
 	restore func(byName map[string]safetensors.Tensor) error
 }
 
-// kept is the buffer of values.
 func kept[E safetensors.Element](name string, values []E) buffer {
 	return buffer{
 		func() safetensors.Tensor { return safetensors.New(statePrefix+name, values) },
@@ -77,7 +80,8 @@ func (t *trainer) buffers() []buffer {
 			all = append(all, kept(g.path()+"return", g.returns))
 		}
 	}
-	if t.labels() {
+	// A component of a group may need the simulator's detector labels.
+	if slices.ContainsFunc(t.groups, func(g *group) bool { return g.needs.Labels }) {
 		all = append(all, kept("seen", t.step.Visible), kept("positions", t.step.RelPos))
 	}
 	return all
@@ -94,17 +98,11 @@ func (g *group) savers() map[string]rl.Saver {
 	return out
 }
 
-// labels reports whether a component of a group needs the simulator's detector labels.
-func (t *trainer) labels() bool {
-	return slices.ContainsFunc(t.groups, func(g *group) bool { return g.needs.Labels })
-}
-
 // tensorOf is the name of a variable of the group among a checkpoint's tensors.
 func (g *group) tensorOf(path string) string {
 	return weightsPrefix + "/" + g.path() + strings.TrimPrefix(path, "/")
 }
 
-// variables copies all of them.
 func (t *trainer) variables() (all []safetensors.Tensor, err error) {
 	for _, g := range t.groups {
 		for _, v := range nn.Variables(g.build.Store, "/") {
@@ -131,14 +129,7 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 	if err := t.env.Load(byName[statePrefix+"environment"].Data); err != nil {
 		return 0, err
 	}
-	if _, kept := byName[statePrefix+"seen"]; !kept && t.labels() {
-		return 0, errors.New("it kept no labels of who sees whom, which this run's memory needs (det_online)")
-	}
-	buffers := t.buffers()
-	if t.visited.in(byName) {
-		buffers = append(buffers, t.visited.buffers()...)
-	}
-	for _, b := range buffers {
+	for _, b := range append(t.buffers(), t.visited.buffers()...) {
 		if err := b.restore(byName); err != nil {
 			return 0, err
 		}
@@ -161,7 +152,6 @@ func errUnfit(id string, err error) error {
 		id, err)
 }
 
-// named are tensors by their names.
 func named(tensors []safetensors.Tensor) map[string]safetensors.Tensor {
 	out := make(map[string]safetensors.Tensor, len(tensors))
 	for _, x := range tensors {
@@ -248,3 +238,70 @@ func fill[E safetensors.Element](dst []E, byName map[string]safetensors.Tensor, 
 	copy(dst, values)
 	return nil
 }
+
+// A replay buffer can have gigabytes, too much for a checkpoint every few seconds. A checkpoint therefore holds all
+// actions since the start, a byte each, and a resumed run first plays them again.
+
+// logActions keeps the actions of the rollout batch that was just trained on.
+func (g *group) logActions() {
+	if _, ok := g.learner.(learn.OffPolicy); !ok {
+		return
+	}
+	for _, choice := range g.x.Act.Discrete {
+		g.actionLog = append(g.actionLog, uint8(choice))
+	}
+}
+
+// replayActions plays the actions of c in the untouched environment and lets the learners have the rollout batches.
+func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error {
+	if _, ok := t.groups[0].learner.(learn.OffPolicy); !ok { // all have the same
+		return nil
+	}
+	if _, ok := t.env.(envs.Fallible); ok {
+		return fmt.Errorf("what happened in %s cannot be played again, and a value learner needs all of it", t.spec.Name)
+	}
+	state := named(c.Tensors)
+	actions, batches := make(map[*group][]byte, len(t.groups)), 0
+	for _, g := range t.groups {
+		actions[g] = state[statePrefix+g.path()+"played"].Data
+		batches = len(actions[g]) / g.x.Rows()
+	}
+	for range batches {
+		_, err := t.gather(ctx, func(g *group, k int) error {
+			rows := len(g.streams)
+			if len(actions[g]) < rows {
+				return errForgotten
+			}
+			for row, choice := range actions[g][:rows] {
+				if k := g.spec.Act.Choices; int(choice) >= k || g.step.Mask != nil && g.step.Mask[row*k+int(choice)] == 0 {
+					return errForgotten
+				}
+				g.act.Discrete[row] = int32(choice)
+			}
+			actions[g] = actions[g][rows:]
+			copy(g.x.Act.Discrete[k*rows:], g.act.Discrete)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, g := range t.groups {
+			if err := g.learner.(learn.OffPolicy).Experience().Add(g.x); err != nil {
+				return err
+			}
+			g.logActions()
+		}
+	}
+	for _, left := range actions {
+		if len(left) > 0 {
+			return errForgotten
+		}
+	}
+	if !bytes.Equal(t.env.Save(nil), state[statePrefix+"environment"].Data) {
+		return errForgotten
+	}
+	return nil
+}
+
+// errForgotten says that old actions do not belong to this program's task.
+var errForgotten = errors.New("its actions no longer lead to where they led: the task has changed since")

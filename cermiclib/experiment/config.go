@@ -5,6 +5,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 
 	"cermic/cermiclib/explore"
@@ -76,11 +77,8 @@ func (e Config) Validate() error {
 	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
 		return fmt.Errorf("an experiment needs a task, a learner, a policy and an explorer")
 	}
-	values := func() error { return conf.Check(e) }
-	for _, check := range []func() error{values, e.Learner.Validate, e.Policy.Validate, e.Explore.Validate} {
-		if err := check(); err != nil {
-			return err
-		}
+	if err := cmp.Or(conf.Check(e), e.Learner.Validate(), e.Policy.Validate(), e.Explore.Validate()); err != nil {
+		return err
 	}
 	_, greedy := e.Learner.(learn.ValueBased)
 	if _, ok := e.Explore.(explore.Epsilon); ok && greedy {

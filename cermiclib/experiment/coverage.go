@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/results/safetensors"
 	"cermic/envs"
 )
 
@@ -19,9 +18,6 @@ type coverage struct {
 	agents int
 	cells  []int32 // [T,E,N] in which the agent steps of the last rollout batch ended
 }
-
-// bonusTensor is the last of the visits' names in a checkpoint.
-const bonusTensor = "visits_bonus"
 
 // newCoverage counts for rollout batches of so many frames. The environment has just been reset.
 func newCoverage(env envs.Env, frames int) *coverage {
@@ -102,7 +98,6 @@ func (v *coverage) averageBonus(groups []*group) {
 	}
 }
 
-// snapshot copies the counts, nil if there are none.
 func (v *coverage) snapshot(frames int) *results.Visits {
 	if v == nil {
 		return nil
@@ -113,20 +108,13 @@ func (v *coverage) snapshot(frames int) *results.Visits {
 	return &out
 }
 
-// buffers are what a checkpoint keeps of it.
 func (v *coverage) buffers() []buffer {
 	if v == nil {
 		return nil
 	}
 	return []buffer{
-		kept("visits", v.visits.Counts), kept("visits_recent", v.visits.Recent), kept(bonusTensor, v.visits.Bonus),
+		kept("visits", v.visits.Counts), kept("visits_recent", v.visits.Recent), kept("visits_bonus", v.visits.Bonus),
 	}
-}
-
-// in reports whether a checkpoint has visits to restore. Older ones have none: then counting starts anew.
-func (v *coverage) in(byName map[string]safetensors.Tensor) bool {
-	_, counted := byName[statePrefix+bonusTensor]
-	return v != nil && counted
 }
 
 // Visits returns the visits and bonuses of e's run, complete or partial, when it was last saved. While a run trains,
@@ -150,7 +138,7 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 		return nil, err
 	}
 	v, byName := newCoverage(env, 1), named(saved.Tensors)
-	if !v.in(byName) {
+	if v == nil {
 		return nil, fmt.Errorf("run %s on %s has no count of visits", id, e.Task.Kind())
 	}
 	for _, b := range v.buffers() {

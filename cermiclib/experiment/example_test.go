@@ -59,27 +59,6 @@ func ExampleLoad() {
 	// Output: 400 frames of training, 8 forces a step
 }
 
-// A logger of one's own is a function that gets every event of a run.
-func ExampleRun() {
-	st, remove := temporary()
-	defer remove()
-	logger := func(e results.Event) {
-		switch {
-		case e.Eval != nil:
-			fmt.Println("evaluated at", e.Frames, "frames:", len(e.Eval.Scores), "episodes")
-		case e.Scalars != nil:
-			_, there := e.Scalars["critic_loss"]
-			fmt.Println("trained", e.Frames, "of", e.Total, "frames; has a critic loss:", there)
-		}
-	}
-	must(experiment.Run(context.Background(), small(), st, logger))
-	// Output:
-	// trained 200 of 400 frames; has a critic loss: true
-	// evaluated at 200 frames: 4 episodes
-	// trained 400 of 400 frames; has a critic loss: true
-	// evaluated at 400 frames: 4 episodes
-}
-
 // A network is one field of the experiment.
 func ExampleParts() {
 	e := small()

@@ -113,7 +113,6 @@ func (e Config) History() string {
 	return strings.Join(parts, ", ")
 }
 
-// validateFork returns one sentence if the last fork of e cannot be.
 func (e Config) validateFork(now *envs.Spec) error {
 	parent, err := e.Parent()
 	if err != nil {
@@ -154,7 +153,6 @@ func (e Config) validateFork(now *envs.Spec) error {
 	return nil
 }
 
-// branchOff brings the trainer to where its experiment branches off.
 func (s *session) branchOff(ctx context.Context) error {
 	f := s.exp.Forks[len(s.exp.Forks)-1]
 	switch err := s.adoptParent(ctx, s.trainer); {

@@ -14,7 +14,6 @@ import (
 
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/learn"
-	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
@@ -170,21 +169,6 @@ func TestAForkCannotPayBonusesThatWereNeverStored(t *testing.T) {
 	must.Refuse(t, err, "holds no bonuses")
 	if _, err := tinyCurious(learn.IntAtCollect)(1).Branch(200, "learner.int_at=sample"); err != nil {
 		t.Error(err)
-	}
-}
-
-// A fork that needs what its parent did not store says what that is.
-func TestAForkSaysWhatItsParentDidNotKeep(t *testing.T) {
-	st, parent := open(t), remembering()
-	c := parent.Explore.(cermic.Config)
-	g := c.Memory.(memory.DynamicGraph)
-	g.Online = false
-	c.Memory, c.PeerChannels = g, false
-	parent.Explore = c
-	stopAt(t, parent, 50, st)
-	_, err := Run(t.Context(), branch(t, parent, 50, "explore.memory.det_online=true"), st)
-	if err == nil || !strings.Contains(err.Error(), "kept no labels") || strings.Contains(err.Error(), "networks") {
-		t.Errorf("error %v, want one about labels", err)
 	}
 }
 

@@ -76,8 +76,11 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 		if err := l.Rescore(scorer); err != nil {
 			return nil, err
 		}
+		if s.Act.Choices > 256 { // actionLog has a byte for each
+			return nil, fmt.Errorf("%s has %d choices, a value learner can have 256 at most", s.Name, s.Act.Choices)
+		}
 	}
-	return g, g.canLog()
+	return g, nil
 }
 
 // allocBuffers makes the buffers of a rollout batch; whole and act are those of the environment.
@@ -116,12 +119,12 @@ func (g *group) path() string {
 	return g.view.Name + "/"
 }
 
-// named puts the group's name before an error, if there are others.
-func (g *group) named(err error) error {
-	if err == nil || g.view.All() {
+// inGroup puts the group's name before an error, if there are others.
+func inGroup(view *envs.View, err error) error {
+	if view.All() {
 		return err
 	}
-	return fmt.Errorf("group %s: %w", g.view.Name, err)
+	return fmt.Errorf("group %s: %w", view.Name, err)
 }
 
 // learn is what follows a rollout batch: the explorer's reward, the learner's update, the explorer's.

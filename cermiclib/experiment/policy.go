@@ -29,7 +29,7 @@ type Policy struct {
 }
 
 // Load returns the policy of run id of st with its last saved weights, for copies parallel environments. The run may be
-// partial. A run without weights in st is an error that wraps ErrNoWeights.
+// partial. A run without weights in st is an error that wraps fs.ErrNotExist.
 func Load(st *results.Store, id string, copies int) (*Policy, error) {
 	r, err := st.Head(id)
 	if err != nil {

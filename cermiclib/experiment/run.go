@@ -3,8 +3,12 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"cermic/cermiclib/nn"
@@ -17,7 +21,6 @@ import (
 // alone.
 var saveEvery = 10 * time.Second
 
-// patience is how long a stop waits for the stage that it interrupts.
 const patience = time.Second
 
 // Run returns the stored record of e if it is complete; otherwise it trains or resumes e. It waits for another process
@@ -47,7 +50,11 @@ func start(
 		return nil, err
 	}
 	s := session{exp: e, store: st, watch: watch, began: time.Now(), sources: sourcesHash()}
-	if found := s.stored(id); found != nil {
+	if found, err := st.Get(id); err == nil && found.Complete { // Claim names and repairs a damaged one
+		if e.Method != "" {
+			found.Method = e.Method // the name of today
+		}
+		s.emitStored(found)
 		return found, nil
 	}
 	if who := st.Owner(id); who != "" && !wait { // before graphs are compiled for nothing
@@ -72,10 +79,7 @@ func start(
 	} else {
 		err = s.train(ctx)
 	}
-	if closing := s.claim.Close(); err == nil {
-		err = closing
-	}
-	return s.claim.Record(), err
+	return s.claim.Record(), cmp.Or(err, s.claim.Close())
 }
 
 // session is one process's share of a run.
@@ -111,31 +115,10 @@ func (s *session) emitState(state, id string, header results.Record) {
 	s.emit(results.Event{Record: &header, Frames: header.Frames, Total: s.exp.Budget.Frames, State: state})
 }
 
-// emitStored tells of a record that needs no training.
 func (s *session) emitStored(r *results.Record) {
 	s.emit(results.Event{Record: r, Frames: r.Frames, Total: r.Frames, FromStore: true})
 }
 
-// stored returns the complete record of run id, nil if there is none.
-func (s *session) stored(id string) *results.Record {
-	var damage []string
-	look := *s.store
-	look.Note = func(line string) { damage = append(damage, line) }
-	found, err := look.Get(id)
-	if err != nil || !found.Complete {
-		return nil // whatever is damaged, Claim names and repairs it
-	}
-	for _, line := range damage {
-		s.note(line)
-	}
-	if s.exp.Method != "" {
-		found.Method = s.exp.Method // the name of today
-	}
-	s.emitStored(found)
-	return found
-}
-
-// build opens the backend and compiles the experiment.
 func (s *session) build(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -143,11 +126,7 @@ func (s *session) build(ctx context.Context) (err error) {
 	if s.backend, err = nn.Open(); err != nil {
 		return err
 	}
-	note := "backend " + s.backend.Label
-	if s.backend.Note != "" {
-		note = s.backend.Note
-	}
-	s.note(note)
+	s.note(cmp.Or(s.backend.Note, "backend "+s.backend.Label))
 	return s.patiently(ctx, func() (err error) {
 		s.trainer, err = newTrainer(s.exp, s.backend, s.store.Dir())
 		return err
@@ -175,22 +154,18 @@ func (s *session) patiently(ctx context.Context, stage func() error) error {
 
 // release gives back what the graphs hold, once nothing runs on them any more.
 func (s *session) release() {
-	closeAll := func() {
-		if s.trainer != nil {
-			s.trainer.close()
-		}
+	if s.left != nil {
+		left := s.left
+		s.left = nil
+		go func() {
+			<-left
+			s.release()
+		}()
+	} else if s.trainer != nil {
+		s.trainer.close()
 	}
-	if s.left == nil {
-		closeAll()
-		return
-	}
-	go func() {
-		<-s.left
-		closeAll()
-	}()
 }
 
-// train runs iterations until the budget is spent.
 func (s *session) train(ctx context.Context) (err error) {
 	if c, ok := s.claim.LoadCheckpoint(); ok {
 		if err = s.trainer.replayActions(ctx, c); err == nil {
@@ -253,7 +228,6 @@ func (s *session) host() results.Host {
 	return h
 }
 
-// metaSources is the checkpoint's key of the sources that trained it.
 const metaSources = "sources"
 
 // capture takes the snapshot to resume from, which a program with other sources may read.
@@ -269,7 +243,6 @@ func (s *session) save() error {
 	return s.claim.SaveCheckpoint(s.snapshot)
 }
 
-// iteration is what one iteration found.
 type iteration struct {
 	scalars rl.Scalars
 	eval    *results.Eval // nil if none was due
@@ -337,4 +310,71 @@ func (s *session) stopped(ctx context.Context, err error) error {
 		return fmt.Errorf("run %s stopped: %w; its state at %d frames could not be saved: %w", id, err, at, saving)
 	}
 	return fmt.Errorf("run %s stopped: %w; its last checkpoint is at %d frames, where the same command tries again", id, err, at)
+}
+
+// RunAll runs several experiments in order of es, at most workers at a time (0: one). Runs that another process trains
+// come last, so that machines with one list share it. A failure does not stop the others: errors are joined in order of
+// es. When ctx is cancelled, no further run begins and running ones are saved; its error is returned unless there are
+// others. Watchers may be called from several goroutines, one event at a time.
+func RunAll(ctx context.Context, es []Config, st *results.Store, workers int, watch ...func(results.Event)) error {
+	var one sync.Mutex
+	emit := func(e results.Event) {
+		one.Lock()
+		defer one.Unlock()
+		for _, w := range watch {
+			w(e)
+		}
+	}
+	todo, errs := make([]int, len(es)), make([]error, len(es))
+	for i := range todo {
+		todo[i] = i
+	}
+	for _, wait := range []bool{false, true} {
+		busy := make([]bool, len(es))
+		share(ctx, todo, workers, func(i int) {
+			_, err := start(ctx, es[i], st, wait, emit)
+			switch {
+			case err == nil || errors.Is(err, ctx.Err()):
+			case errors.Is(err, results.ErrBusy) && !wait:
+				busy[i] = true
+			default:
+				errs[i] = err
+				emit(failure(es[i], err))
+			}
+		})
+		todo = slices.DeleteFunc(todo, func(i int) bool { return !busy[i] })
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// share has workers do all of todo, in order, until ctx is cancelled.
+func share(ctx context.Context, todo []int, workers int, do func(i int)) {
+	slots := make(chan struct{}, max(1, min(workers, len(todo))))
+	var group sync.WaitGroup
+	for _, i := range todo {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() {
+			do(i)
+			<-slots
+		})
+	}
+	group.Wait()
+}
+
+func failure(e Config, err error) results.Event {
+	r := &results.Record{Method: e.Method, Budget: e.Budget.Name, Seed: e.Seed}
+	if e.Learner != nil { // its absence may be the failure
+		r.Method = e.Label()
+	}
+	r.ID, _ = e.ID() // "" if even that fails
+	if e.Task != nil {
+		r.Task = e.Task.Kind()
+	}
+	return results.Event{Record: r, Failed: err.Error()}
 }

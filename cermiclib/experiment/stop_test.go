@@ -118,15 +118,6 @@ func settle(t *testing.T, want int) {
 	}
 }
 
-func TestARunLeavesNoGoroutine(t *testing.T) {
-	if _, err := Run(t.Context(), tiny(8), open(t)); err != nil { // starts those that the whole program shares
-		t.Fatal(err)
-	}
-	before := runtime.NumGoroutine()
-	must.Get(Run(t.Context(), tiny(9), open(t)))(t)
-	settle(t, before)
-}
-
 func TestAStopBeforeTheStartTouchesNothing(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

@@ -62,7 +62,7 @@ func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.T
 func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) error {
 	own := &results.Trace{}
 	if err := g.module.(explore.Inspector).Inspect(ctx, x, own); err != nil {
-		return g.named(err)
+		return inGroup(g.view, err)
 	}
 	place := func(row int) int { return into.Row(row/x.N, g.view.Agent(row%x.N)) }
 	scatter(&into.Bonus, own.Bonus, into, place)
@@ -98,28 +98,18 @@ func (g *group) wide(graph results.Graph, agents int) results.Graph {
 	return out
 }
 
-// ErrNoWeights is wrapped by the error of playing a run without weights in the store, such as a committed record. It is
-// an fs.ErrNotExist.
-var ErrNoWeights error = noWeights{}
-
-type noWeights struct{}
-
-func (noWeights) Error() string { return "it has no weights here" }
-
-func (noWeights) Is(target error) bool { return target == fs.ErrNotExist }
-
-// weightsError is the error of playing e's run if its weights cannot be read. For a complete record it names the
-// command that trains again.
+// weightsError is the error of playing e's run if its weights cannot be read. Where the store has only its record, as of
+// committed runs, it names the command that trains again and wraps fs.ErrNotExist.
 func (e Config) weightsError(id string, st *results.Store, err error) error {
-	what := fmt.Sprintf("%s on %s with seed %d", e.Label(), e.Task.Kind(), e.Seed)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the weights of %s, run %s: %w", what, id, err)
-	}
+	what := fmt.Sprintf("%s on %s with seed %d, run %s", e.Label(), e.Task.Kind(), e.Seed, id)
+	cure := "train it first"
 	if r, none := st.Head(id); none == nil && r.Complete {
-		return fmt.Errorf("%s: %w, only its record: go run ./reproduce train -again %s trains it again",
-			what, ErrNoWeights, id)
+		cure = "go run ./reproduce train -again " + id + " trains it again"
 	}
-	return fmt.Errorf("%s: %w: train it first", what, ErrNoWeights)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s has no weights here: %s (%w)", what, cure, fs.ErrNotExist)
+	}
+	return fmt.Errorf("the weights of %s: %w", what, err)
 }
 
 // restored builds the experiment as with the last saved weights of e's run.

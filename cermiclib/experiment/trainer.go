@@ -49,16 +49,19 @@ func newTrainer(e Config, backend nn.Backend, files string) (_ *trainer, err err
 	for _, view := range envs.Views(t.spec) {
 		g, err := newGroup(e, view, backend, files)
 		if err != nil {
-			if view.All() {
-				return nil, err
-			}
-			return nil, fmt.Errorf("group %s: %w", view.Name, err)
+			return nil, inGroup(view, err)
 		}
 		t.groups = append(t.groups, g)
 	}
-	if err := t.allocBuffers(); err != nil {
-		return nil, err
+	t.step, t.act = newBuffers(t.env)
+	for _, g := range t.groups {
+		if err := g.allocBuffers(e.Learner.CollectFrames(), t.step, t.act); err != nil {
+			return nil, inGroup(g.view, err)
+		}
 	}
+	copies := t.spec.NumEnvs
+	t.isFirst, t.ended = slices.Repeat([]uint8{1}, copies), make([]uint8, copies)
+	t.score, t.length = make([]float32, copies), make([]int32, copies)
 	t.env.Reset(nil, t.step)
 	if err := envs.Err(t.env); err != nil {
 		return nil, err
@@ -67,27 +70,7 @@ func newTrainer(e Config, backend nn.Backend, files string) (_ *trainer, err err
 		return nil, fmt.Errorf("task %s has no living agent at the beginning: its Reset must set Step.Alive", e.Task.Kind())
 	}
 	t.visited = newCoverage(env, t.collected())
-	if err := t.observe(0); err != nil {
-		return nil, err
-	}
-	for c := range t.isFirst {
-		t.isFirst[c] = 1
-	}
-	return t, nil
-}
-
-// allocBuffers makes the buffers of a rollout batch.
-func (t *trainer) allocBuffers() error {
-	t.step, t.act = newBuffers(t.env)
-	for _, g := range t.groups {
-		if err := g.allocBuffers(t.exp.Learner.CollectFrames(), t.step, t.act); err != nil {
-			return g.named(err)
-		}
-	}
-	e := t.spec.NumEnvs
-	t.isFirst, t.ended = make([]uint8, e), make([]uint8, e)
-	t.score, t.length = make([]float32, e), make([]int32, e)
-	return nil
+	return t, t.observe(0)
 }
 
 // close gives back what the graphs and the environment hold.
@@ -98,7 +81,6 @@ func (t *trainer) close() {
 	envs.Close(t.env)
 }
 
-// newBuffers makes the step and action buffers of env.
 func newBuffers(env envs.Env) (*envs.Step, *envs.Actions) {
 	return envs.NewStep(env.Spec()), envs.NewActions(env.Spec())
 }
@@ -197,7 +179,7 @@ func (t *trainer) causeOf(err error) error {
 		x, width := g.x, g.spec.ObsLen()
 		for i, v := range x.Obs {
 			if row := i / width; v-v != 0 { // NaN or infinite
-				return g.named(fmt.Errorf("component %d of the observation of agent %d of %s became %g in environment %d at "+
+				return inGroup(g.view, fmt.Errorf("component %d of the observation of agent %d of %s became %g in environment %d at "+
 					"step %d of iteration %d, want a finite number: %w",
 					i%width, row%x.N, t.spec.Name, v, row/x.N%x.E, row/x.N/x.E, x.Iteration, err))
 			}

@@ -37,7 +37,6 @@ const (
 	metaRecord = reserved + "record" // JSON
 )
 
-// write writes c and the record that led to it.
 func (c Checkpoint) write(w io.Writer, record *Record) error {
 	text, err := compact(record)
 	if err != nil {
@@ -121,7 +120,7 @@ func (s *Store) Weights(id string) (Checkpoint, error) {
 	if !errors.Is(err, fs.ErrNotExist) || !ok {
 		return c, err
 	}
-	top, failed := packed.read(false)
+	top, failed := packed.head()
 	if failed != nil || top.Weights == "" {
 		return c, err
 	}
@@ -160,7 +159,6 @@ func EncodeWeights(r *Record, c Checkpoint) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// isOptimiser reports whether the path of a variable is one of an optimiser.
 func isOptimiser(path string) bool { return strings.Contains(path, optimiserPart) }
 
 // ForTraining reports whether training alone reads the variable at path: an optimiser's, or the learner's critic.

@@ -4,6 +4,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -44,7 +45,7 @@ func Inflate(data []byte, limit int64) (text []byte, err error) {
 // device directly. Several processes may write a file at once.
 func WriteFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return diskError(path, err)
+		return err
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -58,7 +59,6 @@ func WriteFile(path string, data []byte) error {
 	})
 }
 
-// tempSuffix ends the names of unfinished files.
 const tempSuffix = ".tmp"
 
 // removeTemps removes the temporary files that dead processes left in a folder.
@@ -76,20 +76,17 @@ func replace(path string, write func(io.Writer) error) error {
 	temp := fmt.Sprintf("%s.%016x%s", path, rand.Uint64(), tempSuffix)
 	f, err := os.Create(temp) // with the permissions of the umask, unlike os.CreateTemp
 	if err != nil {
-		return diskError(path, err)
+		return err
 	}
 	if err = write(f); err == nil {
 		err = f.Sync()
 	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
+	if err = cmp.Or(err, f.Close()); err == nil {
 		err = os.Rename(temp, path)
 	}
 	if err != nil {
 		_ = os.Remove(temp) // frees its space; err is the error to report
-		return diskError(path, err)
+		return err
 	}
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
@@ -97,22 +94,9 @@ func replace(path string, write func(io.Writer) error) error {
 	}
 	defer dir.Close()
 	if err := dir.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
-		return diskError(path, err)
+		return err
 	}
 	return nil
-}
-
-// diskError adds to an error what to do about a full disk or a missing permission.
-func diskError(path string, err error) error {
-	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		return fmt.Errorf("the disk is full at %s; earlier files are kept, free some space and start again: %w",
-			path, syscall.ENOSPC)
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s cannot be written; choose another folder, or share it with a common group and umask 002: %w",
-			path, fs.ErrPermission)
-	}
-	return err
 }
 
 // A sealed file is {"crc":"9f3a12bc","v":{…}} and a line feed: JSON with a CRC-32C of the bytes of v.
@@ -147,8 +131,6 @@ func compact(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }

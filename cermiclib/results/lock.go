@@ -30,7 +30,7 @@ func acquire(ctx context.Context, dir string, wait bool, note func(string)) (*fi
 		pause := 10 * time.Millisecond
 		switch {
 		case err != nil:
-			return nil, diskError(path, err)
+			return nil, err
 		case locked && held(l):
 			_ = os.WriteFile(path, []byte(self()), 0o666) // for messages alone
 			return l, nil
@@ -58,7 +58,6 @@ func held(l *fileLock) bool {
 	return failed == nil && err == nil && os.SameFile(own, now)
 }
 
-// self names this process.
 func self() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -67,7 +66,6 @@ func self() string {
 	return fmt.Sprintf("process %d on %s", os.Getpid(), host)
 }
 
-// ownerIn is the name in a lock file.
 func ownerIn(path string) string {
 	if name, err := os.ReadFile(path); err == nil && len(name) > 0 {
 		return string(name)

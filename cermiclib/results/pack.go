@@ -64,7 +64,6 @@ func sameScalar(a, b float64) bool {
 		digits(a, packedDigitsOnce) == digits(b, packedDigitsOnce)
 }
 
-// digits rounds v to n significant digits.
 func digits(v float64, n int) float64 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64)
 	if err != nil {
@@ -99,12 +98,12 @@ func unpack(data []byte, whole bool) (r *Record, err error) {
 
 // packed is a packed record in a read-only layer. It and its head are decoded at most once.
 type packed struct {
-	fsys fs.FS
-	read func(whole bool) (*Record, error)
+	fsys      fs.FS
+	all, head func() (*Record, error)
 }
 
 func newPacked(fsys fs.FS, name string) packed {
-	once := func(whole bool) func() (*Record, error) {
+	read := func(whole bool) func() (*Record, error) {
 		return sync.OnceValues(func() (*Record, error) {
 			data, err := fs.ReadFile(fsys, name)
 			if err != nil {
@@ -120,13 +119,7 @@ func newPacked(fsys fs.FS, name string) packed {
 			return r, nil
 		})
 	}
-	all, head := once(true), once(false)
-	return packed{fsys, func(whole bool) (*Record, error) {
-		if whole {
-			return all()
-		}
-		return head()
-	}}
+	return packed{fsys, read(true), read(false)}
 }
 
 // decode reads a record's JSON, or its head: see Store.Head.
@@ -158,9 +151,8 @@ func decodeHead(in *json.Decoder, r *Record) error {
 	fields := map[string]any{"id": &r.ID, "task": &r.Task, "method": &r.Method, "budget": &r.Budget, "seed": &r.Seed,
 		"complete": &r.Complete, "frames": &r.Frames, "experiment": &r.Experiment, "host": &r.Host, "weights": &r.Weights,
 		"evals": &evals}
-	_, err := in.Token() // the opening brace
+	key, err := in.Token() // the opening brace
 	for err == nil {
-		var key json.Token
 		if key, err = in.Token(); err != nil {
 			break
 		}

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -83,28 +82,6 @@ func startChild(t *testing.T, dir string, stop int, word string) *exec.Cmd {
 	}
 	t.Fatalf("the second process ended without saying %q", word)
 	return nil
-}
-
-func TestAKilledProcessFreesItsRun(t *testing.T) {
-	want := resultOf(t, complete(t))
-	dir := t.TempDir()
-	other := startChild(t, dir, 5, "stopped")
-	s := openTest(t, dir)
-	_, err := s.Claim(t.Context(), testID, []byte(testExperiment), testHeader(), false, nil)
-	if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), fmt.Sprintf("process %d on ", other.Process.Pid)) {
-		t.Fatalf("got %v, want one that names process %d", err, other.Process.Pid)
-	}
-	if _, err := s.Get(testID); err != nil {
-		t.Errorf("a run in training cannot be read: %v", err)
-	}
-	_ = errors.Join(other.Process.Kill(), other.Wait()) // it was killed
-	if who := s.Owner(testID); who != "" {
-		t.Errorf("a killed process is still the owner: %s", who)
-	}
-	finish(t, dir)
-	if got := resultOf(t, dir); got != want {
-		t.Errorf("got %v\nwant %v", got, want)
-	}
 }
 
 // Three processes are killed in training; then processes and goroutines train the run together while others read it.

@@ -133,7 +133,7 @@ func packedOf(t *testing.T, task, method string) []byte {
 	return must.Get(Pack(&Record{ID: "0a", Task: task, Method: method, Complete: true, Experiment: []byte("{}")}))(t)
 }
 
-func TestNamesThatWouldLeadOutOfAFolderAreRefused(t *testing.T) {
+func TestBadPacksAreRefused(t *testing.T) {
 	for _, bad := range [][2]string{
 		{"../../x", "mappo"}, {"/etc/x", "mappo"}, {"vmas//x", "mappo"}, {"vmas/./x", "mappo"}, {`vmas\x`, "mappo"},
 		{"", "mappo"},
@@ -146,21 +146,13 @@ func TestNamesThatWouldLeadOutOfAFolderAreRefused(t *testing.T) {
 	if _, err := Unpack(packedOf(t, "vmas/balance", "mappo (learner.lr=1e-3, α=.5)")); err != nil {
 		t.Error(err)
 	}
-}
-
-func TestPacksOfPartialRunsAndWithMoreAtTheEndAreRefused(t *testing.T) {
 	for want, data := range map[string][]byte{
 		"not a complete record":              zipped(`{"id":"0a","task":"t","method":"m","complete":false}`),
 		"1 bytes follow the gzip file's end": append(packedOf(t, "t", "m"), 0),
+		"unpacks to more than":               zipped(strings.Repeat("0", maxPack+1)),
 	} {
 		if _, err := Unpack(data); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-}
-
-func TestFilesThatUnpackToGigabytesAreRefused(t *testing.T) {
-	bomb := zipped(strings.Repeat("0", maxPack+1))
-	_, err := Unpack(bomb)
-	must.Refuse(t, err, "unpacks to more than")
 }

@@ -51,7 +51,7 @@ func (s *Store) Claim(
 		return r, nil
 	}
 	if err := os.MkdirAll(r.dir, 0o777); err != nil {
-		return nil, diskError(r.dir, err)
+		return nil, err
 	}
 	if r.lock, err = acquire(ctx, r.dir, wait, note); err != nil {
 		return nil, err
@@ -71,34 +71,26 @@ func (r *Run) recover() error {
 	found, err := readRun(r.dir, true)
 	switch {
 	case errors.Is(err, ErrDamaged):
-		err = r.setAside(recordFile, err.Error())
-	case errors.Is(err, fs.ErrNotExist):
-		err = nil
+		if err := r.setAside(recordFile, err.Error()); err != nil {
+			return err
+		}
 	case err == nil && found.Complete:
 		r.record = found
 		return nil
-	}
-	if err == nil {
-		err = r.takeCheckpoint()
-	}
-	if err != nil {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
+	}
+	c, record, err := readCheckpoint(r.path(checkpointFile), r.record.ID)
+	switch {
+	case err == nil:
+		r.resume, r.record = &c, record
+	case !errors.Is(err, fs.ErrNotExist):
+		if err := r.setAside(checkpointFile, fmt.Sprintf("%s cannot be used: %v", r.path(checkpointFile), err)); err != nil {
+			return err
+		}
 	}
 	r.record.Host = host
 	return r.writeRecord(r.record)
-}
-
-// takeCheckpoint takes the checkpoint and its record. It sets a damaged one aside, and the run starts from nothing.
-func (r *Run) takeCheckpoint() error {
-	c, record, err := readCheckpoint(r.path(checkpointFile), r.record.ID)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return r.setAside(checkpointFile, fmt.Sprintf("%s cannot be used: %v", r.path(checkpointFile), err))
-	}
-	r.resume, r.record = &c, record
-	return nil
 }
 
 // setAside renames a damaged file to the first free name.damaged-N and says why.
@@ -155,18 +147,15 @@ func (r *Run) AppendScalars(frames int, values map[string]float64) error {
 
 // writable returns an error if the run must not be written any more.
 func (r *Run) writable() error {
-	switch {
-	case r.record.Complete:
-		return fmt.Errorf("run %s is complete", r.record.ID)
-	case r.lock == nil:
-		return fmt.Errorf("run %s is closed", r.record.ID)
-	case !held(r.lock):
+	if r.lock == nil || r.record.Complete {
+		return fmt.Errorf("run %s is complete or closed", r.record.ID)
+	}
+	if !held(r.lock) {
 		return fmt.Errorf("%s was deleted while the run was trained; start it again: %w", r.dir, ErrBusy)
 	}
 	return nil
 }
 
-// writeRecord replaces record.json.
 func (r *Run) writeRecord(record *Record) error {
 	data, err := seal(record)
 	if err != nil {

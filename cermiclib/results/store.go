@@ -83,7 +83,11 @@ func (s *Store) get(id string, whole bool) (*Record, error) {
 	}
 	r, err := readRun(filepath.Join(s.dir, id), whole)
 	if packed, ok := s.base[id]; ok && (err != nil || !r.Complete) {
-		committed, failed := packed.read(whole)
+		read := packed.head
+		if whole {
+			read = packed.all
+		}
+		committed, failed := read()
 		if failed == nil && errors.Is(err, ErrDamaged) && whole {
 			s.Note(err.Error())
 		}

@@ -38,9 +38,6 @@ func (e *Invalid) Error() string {
 //
 // The range of a list holds for each entry; such a list has at most 64.
 func Check(v any) error {
-	if v == nil {
-		return nil
-	}
 	return check("", reflect.ValueOf(v))
 }
 
@@ -48,15 +45,10 @@ func Check(v any) error {
 const maxEntries = 64
 
 func check(path string, v reflect.Value) error {
-	v, ok := unwrap(v)
-	if !ok || v.Kind() != reflect.Struct {
+	if v = unwrap(v); v.Kind() != reflect.Struct {
 		return nil
 	}
-	known, err := fields(v.Type())
-	if err != nil {
-		return err
-	}
-	for _, f := range known {
+	for _, f := range fields(v.Type()) {
 		if err := f.check(join(path, f.name), v.FieldByIndex(f.index)); err != nil {
 			return err
 		}
@@ -66,17 +58,20 @@ func check(path string, v reflect.Value) error {
 
 // check checks the field's value, or an entry of it.
 func (f *field) check(key string, v reflect.Value) error {
+	bad, value, want := false, fmt.Sprint(v), "a finite number"
+	if f.bounds != nil {
+		want = f.bounds.String()
+	}
 	switch {
 	case v.Kind() == reflect.String:
-		if f.choices != nil && !slices.Contains(f.choices, v.String()) {
-			return &Invalid{key, describe(v.String()), oneOf(f.choices), f.help}
-		}
+		bad = f.choices != nil && !slices.Contains(f.choices, v.String())
+		value, want = describe(v.String()), oneOf(f.choices)
 	case v.CanInt():
-		return f.checkNumber(key, float64(v.Int()), v, 64)
+		bad = !f.bounds.contain(float64(v.Int()), 64)
 	case v.CanUint():
-		return f.checkNumber(key, float64(v.Uint()), v, 64)
+		bad = !f.bounds.contain(float64(v.Uint()), 64)
 	case v.CanFloat():
-		return f.checkNumber(key, v.Float(), v, v.Type().Bits())
+		bad = !f.bounds.contain(v.Float(), v.Type().Bits())
 	case v.Kind() == reflect.Slice || v.Kind() == reflect.Array:
 		if f.bounds != nil && v.Len() > maxEntries {
 			return fmt.Errorf("%s has %d entries, want %d at most", key, v.Len(), maxEntries)
@@ -89,16 +84,8 @@ func (f *field) check(key string, v reflect.Value) error {
 	default:
 		return check(key, v)
 	}
-	return nil
-}
-
-func (f *field) checkNumber(key string, x float64, v reflect.Value, bits int) error {
-	want := "a finite number"
-	if f.bounds != nil {
-		want = f.bounds.String()
-	}
-	if math.IsNaN(x) || math.IsInf(x, 0) || f.bounds != nil && !f.bounds.contain(x, bits) {
-		return &Invalid{key, fmt.Sprint(v), want, f.help}
+	if bad {
+		return &Invalid{key, value, want, f.help}
 	}
 	return nil
 }
@@ -109,8 +96,11 @@ type Bounds struct {
 	MinOpen, MaxOpen bool    // the bound itself is not allowed
 }
 
-// contain compares x with the bounds in its own precision: a float32 of 0.1 is within "0..0.1".
+// contain compares a finite x with the bounds in its own precision: a float32 of 0.1 is within "0..0.1".
 func (b *Bounds) contain(x float64, bits int) bool {
+	if b == nil || math.IsInf(x, 0) {
+		return x-x == 0 // neither NaN nor infinite
+	}
 	low, high := b.Min, b.Max
 	if bits == 32 {
 		low, high = float64(float32(low)), float64(float32(high))
@@ -156,11 +146,9 @@ func bounds(f reflect.StructField) *Bounds {
 
 // oneOf lists choices as a help text does; an empty one is called so.
 func oneOf(choices []string) string {
-	names := slices.Clone(choices)
-	for i, c := range names {
-		if c == "" {
-			names[i] = `"" (empty)`
-		}
+	var names []string
+	for _, c := range choices {
+		names = append(names, cmp.Or(c, `"" (empty)`))
 	}
 	if len(names) == 1 {
 		return names[0]

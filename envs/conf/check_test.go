@@ -109,13 +109,28 @@ func TestKeysTellWhatTagsSay(t *testing.T) {
 	}
 }
 
-func TestMalformedRangesPanic(t *testing.T) {
-	defer func() {
-		if got, _ := recover().(string); !strings.Contains(got, `field Width has the range "3..1"`) {
-			t.Errorf("got %v", got)
-		}
-	}()
-	_ = Check(struct {
-		Width int `range:"3..1"`
-	}{})
+type (
+	left  struct{ X int }
+	right struct{ X int }
+)
+
+func TestMistakesInTheProgramPanic(t *testing.T) {
+	for want, v := range map[string]any{
+		`field Width has the range "3..1"`: struct {
+			Width int `range:"3..1"`
+		}{},
+		`has two fields for the key "X"`: struct {
+			left
+			right
+		}{},
+	} {
+		func() {
+			defer func() {
+				if got, _ := recover().(string); !strings.Contains(got, want) {
+					t.Errorf("got %v, want %s", got, want)
+				}
+			}()
+			_ = Check(v)
+		}()
+	}
 }

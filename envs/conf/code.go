@@ -13,27 +13,19 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // codeKey is the key of the hash of a config's code in JSON; see Program.
 const codeKey = "code"
 
+// codes are the hashes of the declarations of package main, by name.
+var codes map[string]string
+
 // Program adds the code of configs of package main, such as those of a notebook's cells, to their JSON and so to their
 // identity: under the key "code" stands a hash of the declarations in source, the file of package main, that the
 // config's type and methods reach. Comments and layout do not count. Without Program, and for configs of other
-// packages, there is no such key.
-func Program(source []byte) {
-	program.Lock()
-	defer program.Unlock()
-	program.declared, program.hashes = declarations(source), map[string]string{}
-}
-
-var program struct {
-	sync.Mutex
-	declared map[string][]ast.Node // top-level name -> its declaration and, of a type, those of its methods
-	hashes   map[string]string     // of types, by name
-}
+// packages, there is no such key. Call it before configs are used.
+func Program(source []byte) { codes = hashes(source) }
 
 // codeOf returns the hash of the code of a config type; empty if Program was not given its source.
 func codeOf(t reflect.Type) string {
@@ -41,25 +33,24 @@ func codeOf(t reflect.Type) string {
 		return ""
 	}
 	name, _, _ := strings.Cut(t.Name(), "[")
-	program.Lock()
-	defer program.Unlock()
-	if _, ok := program.declared[name]; !ok {
-		return ""
-	}
-	hash, ok := program.hashes[name]
-	if !ok {
-		hash = hashOf(program.declared, name)
-		program.hashes[name] = hash
-	}
-	return hash
+	return codes[name]
 }
 
-// declarations lists the top-level declarations of a Go file, and of a type those of its methods; nil if it is not Go.
-func declarations(source []byte) map[string][]ast.Node {
+// hashes returns the hash of each top-level declaration of a Go file with all that it reaches; nil if it is not Go.
+func hashes(source []byte) map[string]string {
 	file, err := parser.ParseFile(token.NewFileSet(), "main.go", source, 0)
 	if err != nil {
 		return nil
 	}
+	declared, out := declarations(file), map[string]string{}
+	for name := range declared {
+		out[name] = hashOf(file, declared, name)
+	}
+	return out
+}
+
+// declarations lists the top-level declarations of a file by name, and of a type those of its methods, too.
+func declarations(file *ast.File) map[string][]ast.Node {
 	out := map[string][]ast.Node{}
 	for _, d := range file.Decls {
 		switch d := d.(type) {
@@ -101,7 +92,7 @@ func receiver(of *ast.FieldList) (name *ast.Ident) {
 }
 
 // hashOf hashes the text of all declarations that a name reaches.
-func hashOf(declared map[string][]ast.Node, name string) string {
+func hashOf(file *ast.File, declared map[string][]ast.Node, name string) string {
 	reached := []string{name}
 	var texts []string
 	for i := 0; i < len(reached); i++ {
@@ -112,7 +103,9 @@ func hashOf(declared map[string][]ast.Node, name string) string {
 				texts = append(texts, b.String())
 			}
 			ast.Inspect(node, func(n ast.Node) bool {
-				if id, ok := n.(*ast.Ident); ok && isTopLevel(id, declared) && !slices.Contains(reached, id.Name) {
+				// The name of a field, a method or a local variable has no object of the file's scope.
+				id, ok := n.(*ast.Ident)
+				if ok && id.Obj != nil && id.Obj == file.Scope.Lookup(id.Name) && !slices.Contains(reached, id.Name) {
 					reached = append(reached, id.Name)
 				}
 				return true
@@ -122,16 +115,4 @@ func hashOf(declared map[string][]ast.Node, name string) string {
 	slices.Sort(texts) // cells can be in any order
 	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(texts), "\n")))
 	return hex.EncodeToString(sum[:4])
-}
-
-// isTopLevel reports whether an identifier means a top-level declaration, not a field, a method or a local name.
-func isTopLevel(id *ast.Ident, declared map[string][]ast.Node) bool {
-	if id.Obj == nil {
-		return false
-	}
-	spec, ok := id.Obj.Decl.(ast.Node)
-	return ok && slices.ContainsFunc(declared[id.Name], func(n ast.Node) bool {
-		group, isGroup := n.(*ast.GenDecl)
-		return n == spec || isGroup && slices.ContainsFunc(group.Specs, func(s ast.Spec) bool { return s == spec })
-	})
 }

@@ -3,7 +3,6 @@
 package conf
 
 import (
-	"go/ast"
 	"strings"
 	"testing"
 )
@@ -39,11 +38,11 @@ func main() { fmt.Println(Meet{}, frames()) }
 
 func hashed(t *testing.T, source, name string) string {
 	t.Helper()
-	d := declarations([]byte(source))
-	if len(d[name]) == 0 {
-		t.Fatalf("no %s in %v", name, map[string][]ast.Node(d))
+	hash := hashes([]byte(source))[name]
+	if hash == "" {
+		t.Fatalf("no %s in %s", name, source)
 	}
-	return hashOf(d, name)
+	return hash
 }
 
 func TestCodeIsWhatATypeReaches(t *testing.T) {

@@ -10,37 +10,33 @@ package conf
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Kinder is what every config of a group (tasks, learners, policies, explorers) is.
 type Kinder interface{ Kind() string }
 
-var registry = struct {
-	sync.RWMutex
-	groups map[reflect.Type]map[string]Kinder // interface type -> kind -> complete default
-}{groups: map[reflect.Type]map[string]Kinder{}}
+// registry holds complete defaults by interface type and kind.
+var registry = map[reflect.Type]map[string]Kinder{}
 
 // Register makes proto, a complete default, known in group G (an interface type such as envs.Config) under
-// proto.Kind(). It panics if the kind is taken or proto is not a struct value: both are programming errors found at
-// start-up.
+// proto.Kind(). Call it at start-up. It panics if the kind is taken or proto is not a struct value, which are programming
+// errors.
 func Register[G Kinder](proto G) {
 	group := reflect.TypeFor[G]()
 	if reflect.TypeOf(proto).Kind() != reflect.Struct {
 		panic(fmt.Sprintf("conf: %s %q is a %T, want a struct value", group, proto.Kind(), proto))
 	}
-	registry.Lock()
-	defer registry.Unlock()
-	if registry.groups[group] == nil {
-		registry.groups[group] = map[string]Kinder{}
+	if registry[group] == nil {
+		registry[group] = map[string]Kinder{}
 	}
-	if _, taken := registry.groups[group][proto.Kind()]; taken {
+	if _, taken := registry[group][proto.Kind()]; taken {
 		panic(fmt.Sprintf("conf: %s %q is registered twice", group, proto.Kind()))
 	}
-	registry.groups[group][proto.Kind()] = proto
+	registry[group][proto.Kind()] = proto
 }
 
 // New returns the registered default of kind in group G, or an error that lists near names.
@@ -57,9 +53,7 @@ func New[G Kinder](kind string) (G, error) {
 func Kinds[G Kinder]() []string { return kinds(reflect.TypeFor[G]()) }
 
 func lookup(group reflect.Type, kind string) (Kinder, error) {
-	registry.RLock()
-	proto, ok := registry.groups[group][kind]
-	registry.RUnlock()
+	proto, ok := registry[group][kind]
 	if !ok {
 		return nil, fmt.Errorf("unknown %s %q%s", groupName(group), kind, Near(kind, kinds(group)))
 	}
@@ -68,9 +62,7 @@ func lookup(group reflect.Type, kind string) (Kinder, error) {
 
 // registered returns the registered default of a kind that has type t, in whatever group it is.
 func registered(kind string, t reflect.Type) (reflect.Value, bool) {
-	registry.RLock()
-	defer registry.RUnlock()
-	for _, group := range registry.groups {
+	for _, group := range registry {
 		if proto, ok := group[kind]; ok && reflect.TypeOf(proto) == t {
 			return reflect.ValueOf(proto), true
 		}
@@ -78,16 +70,7 @@ func registered(kind string, t reflect.Type) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-func kinds(group reflect.Type) []string {
-	registry.RLock()
-	defer registry.RUnlock()
-	names := make([]string, 0, len(registry.groups[group]))
-	for name := range registry.groups[group] {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func kinds(group reflect.Type) []string { return slices.Sorted(maps.Keys(registry[group])) }
 
 // groupName turns an interface type into the word that a user knows: envs.Config is a "task".
 func groupName(group reflect.Type) string {

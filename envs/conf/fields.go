@@ -41,27 +41,28 @@ func (f *field) in(v reflect.Value) reflect.Value {
 var fieldsOf sync.Map // reflect.Type -> []field
 
 // fields lists the keys of struct type t in declaration order. As in encoding/json, fields of embedded structs count as
-// fields of t, and a key hides the same key of a struct embedded deeper. Callers must not change the list.
-func fields(t reflect.Type) ([]field, error) {
+// fields of t, and a key hides the same key of a struct embedded deeper. Two fields of one key are a mistake in the
+// program and panic. Callers must not change the list.
+func fields(t reflect.Type) []field {
 	if known, ok := fieldsOf.Load(t); ok {
-		return known.([]field), nil
+		return known.([]field)
 	}
 	var known []field
 	for _, f := range collect(t, nil) {
 		i := slices.IndexFunc(known, func(other field) bool { return other.name == f.name })
 		switch {
 		case t.Implements(kinderType) && (f.name == kindKey || f.name == codeKey):
-			return nil, fmt.Errorf("conf: %s has a field for the key %q, which is reserved", t, f.name)
+			panic(fmt.Sprintf("conf: %s has a field for the key %q, which is reserved", t, f.name))
 		case i < 0:
 			known = append(known, f)
 		case len(known[i].index) == len(f.index):
-			return nil, fmt.Errorf("conf: %s has two fields for the key %q", t, f.name)
+			panic(fmt.Sprintf("conf: %s has two fields for the key %q", t, f.name))
 		case len(known[i].index) > len(f.index):
 			known = append(slices.Delete(known, i, i+1), f)
 		}
 	}
 	fieldsOf.Store(t, known)
-	return known, nil
+	return known
 }
 
 // collect lists the keys of t and of the structs that it embeds; at is the index path of t in the outermost struct.
@@ -95,25 +96,19 @@ var kinderType = reflect.TypeFor[Kinder]()
 
 // kindOf returns the kind of a config value; ok is false for a value that is no config, such as a plain struct or nil.
 func kindOf(v reflect.Value) (kind string, ok bool) {
-	if v.Kind() == reflect.Interface && v.IsNil() {
-		return "", false
-	}
 	k, ok := v.Interface().(Kinder)
-	if !ok {
-		return "", false
+	if ok {
+		kind = k.Kind()
 	}
-	return k.Kind(), true
+	return kind, ok
 }
 
-// unwrap returns what interfaces and pointers hold; ok is false for nil.
-func unwrap(v reflect.Value) (_ reflect.Value, ok bool) {
+// unwrap returns what interfaces and pointers hold, the zero Value for nil.
+func unwrap(v reflect.Value) reflect.Value {
 	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return v, false
-		}
 		v = v.Elem()
 	}
-	return v, true
+	return v
 }
 
 // clone returns a copy of v that shares no slice with it, so that editing a config never edits a registered default.

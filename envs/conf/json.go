@@ -26,9 +26,6 @@ import (
 // leaves it out while it has the registered default, which must never change again. A list tagged conf:"scalar" is
 // written without brackets if it has one entry.
 func Marshal(v any) ([]byte, error) {
-	if v == nil {
-		return []byte("null"), nil
-	}
 	t, err := tree("", reflect.ValueOf(v))
 	if err != nil {
 		return nil, err
@@ -79,10 +76,6 @@ func tree(path string, v reflect.Value) (any, error) {
 }
 
 func treeOfStruct(path string, v reflect.Value) (any, error) {
-	known, err := fields(v.Type())
-	if err != nil {
-		return nil, err
-	}
 	out := map[string]any{}
 	kind, isConfig := kindOf(v)
 	if isConfig {
@@ -92,12 +85,13 @@ func treeOfStruct(path string, v reflect.Value) (any, error) {
 		}
 	}
 	usual, registered := registered(kind, v.Type())
-	for _, f := range known {
+	for _, f := range fields(v.Type()) {
 		x := v.FieldByIndex(f.index)
 		if f.omitZero && isZero(x) || f.omitDefault && registered &&
 			reflect.DeepEqual(x.Interface(), usual.FieldByIndex(f.index).Interface()) {
 			continue
 		}
+		var err error
 		if out[f.name], err = tree(join(path, f.name), f.in(v)); err != nil {
 			return nil, err
 		}
@@ -144,15 +138,11 @@ func text(t any) string {
 // An unknown key, a value of the wrong type, a number out of its type's range and text after the end are errors of one
 // sentence with the full dotted key; *dst is then unchanged. Check checks the values.
 func Unmarshal(data []byte, dst any) error {
-	target, err := pointee(dst)
-	if err != nil {
-		return err
-	}
 	src, err := parse(data)
 	if err != nil {
 		return err
 	}
-	return overlay(src, target)
+	return overlay(src, reflect.ValueOf(dst).Elem())
 }
 
 // parse reads one JSON value as a tree.
@@ -166,25 +156,15 @@ func parse(data []byte) (src any, err error) {
 	return src, err
 }
 
-// pointee returns the variable that dst points to.
-func pointee(dst any) (reflect.Value, error) {
-	p := reflect.ValueOf(dst)
-	if p.Kind() != reflect.Pointer || p.IsNil() {
-		return reflect.Value{}, fmt.Errorf("conf: cannot write into a %T, want a pointer", dst)
-	}
-	return p.Elem(), nil
-}
-
 // overlay writes the tree src on dst, wholly or not at all.
 func overlay(src any, dst reflect.Value) error {
 	work := reflect.New(dst.Type()).Elem()
 	work.Set(dst)
-	d := decoder{root: dst}
-	if err := d.value("", src, work); err != nil {
-		return err
+	err := (&decoder{root: dst}).value("", src, work)
+	if err == nil {
+		dst.Set(work)
 	}
-	dst.Set(work)
-	return nil
+	return err
 }
 
 // decoder replaces slices and interfaces instead of writing through them, because the caller's value shares them.
@@ -225,10 +205,7 @@ func (d *decoder) value(path string, src any, dst reflect.Value) error {
 }
 
 func (d *decoder) members(path string, members map[string]any, dst reflect.Value) error {
-	known, err := fields(dst.Type())
-	if err != nil {
-		return err
-	}
+	known := fields(dst.Type())
 	kind, isConfig := kindOf(dst)
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		src := members[key]
@@ -245,12 +222,9 @@ func (d *decoder) members(path string, members map[string]any, dst reflect.Value
 		if i < 0 {
 			return d.unknown(path, key, kind, known)
 		}
-		switch src.(type) {
-		case []any, commandLine:
-		default:
-			if known[i].scalar {
-				src = []any{src}
-			}
+		_, isList := src.([]any)
+		if _, isText := src.(commandLine); known[i].scalar && !isList && !isText {
+			src = []any{src}
 		}
 		to := dst.FieldByIndex(known[i].index)
 		if err := d.value(join(path, key), src, to); err != nil {
@@ -271,7 +245,8 @@ func (d *decoder) config(path string, members map[string]any, dst reflect.Value)
 	if !given && !isSet {
 		return fmt.Errorf("%s is missing, want %s", join(path, kindKey), oneOf(kinds(dst.Type())))
 	}
-	if given && (!isSet || want != any(kind)) {
+	anew := given && (!isSet || want != any(kind))
+	if anew {
 		name, ok := want.(string)
 		if !ok {
 			return &Invalid{Key: join(path, kindKey), Value: describe(want), Want: "text"}
@@ -282,13 +257,13 @@ func (d *decoder) config(path string, members map[string]any, dst reflect.Value)
 		}
 		current = reflect.ValueOf(proto)
 	}
-	held, _ := unwrap(current)
-	body := reflect.New(held.Type()).Elem() // addressable
-	body.Set(held)
+	current = unwrap(current)
+	body := reflect.New(current.Type()).Elem() // addressable
+	body.Set(current)
 	if err := d.members(path, members, body); err != nil {
 		return err
 	}
-	if current != dst {
+	if anew {
 		clearOmitted(members, body)
 	}
 	dst.Set(body)
@@ -298,7 +273,7 @@ func (d *decoder) config(path string, members map[string]any, dst reflect.Value)
 // clearOmitted sets settings tagged omitzero that are not in members to zero, if members has all others. Then Marshal
 // wrote them, and left out what was zero, whatever the registered default is now. A person leaves out more.
 func clearOmitted(members map[string]any, body reflect.Value) {
-	known, _ := fields(body.Type()) // the error was reported before
+	known := fields(body.Type())
 	omitted := func(f field) bool { _, given := members[f.name]; return !given }
 	if slices.ContainsFunc(known, func(f field) bool { return omitted(f) && !f.omitZero }) {
 		return
@@ -334,24 +309,14 @@ func (d *decoder) unknown(path, key, kind string, siblings []field) error {
 	return fmt.Errorf("unknown key %q; %s has: %s", given, owner, strings.Join(here, ", "))
 }
 
-// describe names a value of a tree in an error, shortened to 40 bytes.
+// describe names a value of a tree in an error, shortened to 40 characters.
 func describe(src any) string {
-	switch x := src.(type) {
-	case map[string]any:
+	if _, ok := src.(map[string]any); ok {
 		return "an object"
-	case string:
-		if len(x) > 40 {
-			x = strings.ToValidUTF8(x[:40], "") + "…"
-		}
-		return strconv.Quote(x)
-	case json.Number:
-		return string(x[:min(len(x), 40)])
 	}
-	s := text(src)
-	return s[:min(len(s), 40)]
+	return fmt.Sprintf("%.40s", text(src))
 }
 
-// join appends key to a dotted path.
 func join(path, key string) string {
 	if path == "" {
 		return key

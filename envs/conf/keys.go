@@ -46,9 +46,6 @@ func (k KeyDoc) Sentence() string {
 // Keys lists every key of v, a struct or config or a pointer to one, in the order of declaration. The key of a config
 // comes before the keys inside it.
 func Keys(v any) []KeyDoc {
-	if v == nil {
-		return nil
-	}
 	return keys("", reflect.ValueOf(v), make([]KeyDoc, 0, 128)) // an experiment has about a hundred
 }
 
@@ -69,8 +66,7 @@ func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 		}
 		all = append(all, KeyDoc{Key: path, Type: typeName(v.Type()), Value: kind, Kinds: kinds(v.Type())})
 	}
-	v, ok := unwrap(v)
-	if !ok {
+	if v = unwrap(v); !v.IsValid() {
 		return all
 	}
 	if v.Kind() != reflect.Struct {
@@ -80,11 +76,7 @@ func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 		}
 		return append(all, KeyDoc{Key: path, Type: typeName(v.Type()), Value: value})
 	}
-	known, err := fields(v.Type())
-	if err != nil {
-		return all // Marshal and Unmarshal report it
-	}
-	for _, f := range known {
+	for _, f := range fields(v.Type()) {
 		from := len(all)
 		all = keys(join(path, f.name), f.in(v), all)
 		if from == len(all) || all[from].Key != join(path, f.name) {
@@ -143,15 +135,11 @@ func Get(v any, key string) (value string, ok bool) {
 // quotes, a list is JSON or separated by commas, a config is its kind, as in explore=db, or a JSON object. Errors leave
 // *dst unchanged, as in Unmarshal.
 func Set(dst any, path, text string) error {
-	target, err := pointee(dst)
-	if err != nil {
-		return err
-	}
 	var src any = commandLine(text)
 	for _, name := range slices.Backward(strings.Split(path, ".")) {
 		src = map[string]any{name: src}
 	}
-	return overlay(src, target)
+	return overlay(src, reflect.ValueOf(dst).Elem())
 }
 
 // typed turns the text of a value of type t into a tree. Text that does not fit is returned unchanged, for the error.
@@ -163,11 +151,9 @@ func typed(text string, t reflect.Type) (any, error) {
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		return parse([]byte(text))
 	}
-	x, errOfNumber := strconv.ParseFloat(text, 64)
-	isTrue, errOfBool := strconv.ParseBool(text)
 	switch t.Kind() {
 	case reflect.Bool:
-		if errOfBool == nil {
+		if isTrue, err := strconv.ParseBool(text); err == nil {
 			return isTrue, nil
 		}
 	case reflect.Slice, reflect.Array:
@@ -188,10 +174,10 @@ func typed(text string, t reflect.Type) (any, error) {
 		}
 		return map[string]any{kindKey: text}, nil
 	default:
-		isFloat := t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64
+		x, err := strconv.ParseFloat(text, 64)
 		switch {
-		case errOfNumber != nil || math.IsNaN(x) || math.IsInf(x, 0):
-		case isFloat:
+		case err != nil || math.IsNaN(x) || math.IsInf(x, 0):
+		case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
 			return json.Number(formatFloat(x, 64)), nil
 		case x == math.Trunc(x) && math.Abs(x) < 1<<53: // also 6e5; larger floats skip integers
 			return json.Number(strconv.FormatFloat(x, 'f', 0, 64)), nil

@@ -22,6 +22,18 @@ func Near(given string, known []string) string {
 	return fmt.Sprintf("; did you mean %s?", strings.Join(near, " or "))
 }
 
+// Find returns the value of a name. The error about an unknown name says what it should name, and lists near names.
+func Find[T any](what, name string, all []T, nameOf func(T) string) (found T, err error) {
+	var known []string
+	for _, v := range all {
+		if nameOf(v) == name {
+			return v, nil
+		}
+		known = append(known, nameOf(v))
+	}
+	return found, fmt.Errorf("unknown %s %q%s", what, name, Near(name, known))
+}
+
 // closest returns up to three known names that may be meant, the likeliest first.
 func closest(given string, known []string) []string {
 	distances := map[string]int{}

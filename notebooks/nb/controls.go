@@ -127,7 +127,6 @@ func (c *Controls) rounds(ctx context.Context, connected func() bool, do func(co
 	}
 }
 
-// moved reports whether a control on the page is elsewhere than in this round.
 func (c *Controls) moved() bool {
 	now := c.page()
 	return slices.ContainsFunc(c.items, func(k *Control) bool { v, ok := now[k.name]; return ok && v != k.value })
@@ -143,7 +142,6 @@ func (c *Controls) set(positions map[string]string) {
 	}
 }
 
-// positions are the settings of the round, by name.
 func (c *Controls) positions() map[string]string {
 	out := map[string]string{}
 	for _, k := range c.items {
@@ -152,7 +150,6 @@ func (c *Controls) positions() map[string]string {
 	return out
 }
 
-// show puts the controls on the page.
 func (c *Controls) show() {
 	if !gonbui.IsNotebook || Headless() {
 		return

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
-	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
@@ -38,7 +37,7 @@ func (b *block) due(now time.Time) bool {
 	return true
 }
 
-func (b *block) put(data content) { send(&protocol.DisplayData{DisplayID: b.id, Data: data}) }
+func (b *block) put(data content) { send(b.id, data) }
 
 // Screen is a place in the output that shows one value at a time.
 type Screen struct{ block }
@@ -175,10 +174,8 @@ func (p *Progress) line() string {
 	return s
 }
 
-// barHTML is a bar: how far, of what, and words beside it.
 const barHTML = `<progress value="%d" max="%d" style="width:16em;vertical-align:middle"></progress> <small>%s</small>`
 
-// bar is the content of the block.
 func (p *Progress) bar(line string) content {
 	page := fmt.Sprintf(barHTML, p.now.Frames, max(p.now.Total, 1), html.EscapeString(line))
 	if p.all != nil {

@@ -148,13 +148,11 @@ func TestClockSpeaksPlainly(t *testing.T) {
 }
 
 func TestBudgetFollowsTheEnvironment(t *testing.T) {
-	t.Setenv("NB_BUDGET", "")
-	if got := Budget("short"); got != "short" {
-		t.Errorf("budget %q, want the notebook's own", got)
-	}
-	t.Setenv("NB_BUDGET", "smoke")
-	if got := Budget("short"); got != "smoke" {
-		t.Errorf("budget %q, want the override", got)
+	for of, want := range map[string]string{"": "short", "smoke": "smoke"} {
+		t.Setenv("NB_BUDGET", of)
+		if got := Budget("short"); got != want {
+			t.Errorf("with NB_BUDGET=%s the budget is %q, want %q", of, got, want)
+		}
 	}
 }
 
@@ -201,6 +199,48 @@ func TestFiguresAreSavedInTheFormatOfTheirName(t *testing.T) {
 			if data, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(data), begins) {
 				t.Errorf("%s of a %T begins with %.8q, %v", name, value, data, err)
 			}
+		}
+	}
+}
+
+func TestOneCellOfTable1IsTrainedOnce(t *testing.T) {
+	t.Setenv("NB_STORE", t.TempDir())
+	runs := func() []*results.Record {
+		t.Helper()
+		return Must(Must(results.Open(storeFolder())).Find(results.Query{}))
+	}
+	options := []string{"budget=smoke", "seeds=1"}
+	Cell(paper.Sota, "MAPPO", "Balanc*", options...)
+	if n := len(runs()); n != 0 {
+		t.Fatalf("%d runs although nobody has asked for training", n)
+	}
+	Cell(paper.Sota, "MAPPO", "Balanc*", append(options, "train=true")...)
+	first := runs()
+	if len(first) != 1 || !first[0].Complete || first[0].Method != "mappo" {
+		t.Fatalf("got %v, want one complete run of the cell", summary(first))
+	}
+	Cell(paper.Sota, "MAPPO", "Balanc*", append(options, "again=true")...) // it has its weights here
+	if again := runs(); len(again) != 1 || again[0].Host.Seconds != first[0].Host.Seconds {
+		t.Errorf("the second time the cell has trained again: %v", summary(again))
+	}
+	box := Must(Must(plan.NewCell(paper.Sota, "MAPPO", "Balanc*", "smoke", 1)).Report(Store()))
+	if box.Head != "too few seeds to test" || !strings.Contains(strings.Join(box.Lines, "\n"), "1 seed × ") {
+		t.Errorf("the report is %+v", box)
+	}
+}
+
+func TestNoRunIsTrainedWithoutBeingAskedFor(t *testing.T) {
+	t.Setenv("NB_STORE", t.TempDir())
+	t.Setenv("NB_HEADLESS", "1")
+	TrainMissing(plan.Grid([]string{"balance"}, []string{"mappo"}, "short", 9))
+	if ids := Must(Must(results.Open(storeFolder())).IDs()); len(ids) != 0 {
+		t.Errorf("runs %v were trained", ids)
+	}
+	for first, want := range map[string][2]int{"": {0, 8}, "first": {1, 2}} {
+		t.Setenv("NB_TRAIN", first)
+		all := make([]experiment.Config, 3)
+		if got := [2]int{len(Chosen(false, all)), Brief(8, 2)}; got != want || len(Chosen(true, all)) != 3 || len(Chosen(false, all[:0])) != 0 {
+			t.Errorf("NB_TRAIN=%q: got %v, want %v", first, got, want)
 		}
 	}
 }

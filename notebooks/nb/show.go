@@ -44,7 +44,7 @@ func Show(values ...any) {
 	}
 	for _, v := range values {
 		if _, stopped := v.(error); v != nil && !stopped {
-			send(&protocol.DisplayData{Data: Must(render(v))})
+			send("", Must(render(v)))
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (notes) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.Le
 
 func (notes) Handle(_ context.Context, r slog.Record) error {
 	text := note(r)
-	send(&protocol.DisplayData{Data: asHTML(`<small style="opacity:.75">`+html.EscapeString(text)+"</small>", text)})
+	send("", asHTML(`<small style="opacity:.75">`+html.EscapeString(text)+"</small>", text))
 	return nil
 }
 
@@ -207,7 +207,7 @@ func Beside(captions []string, films ...*gif.GIF) {
 			html.EscapeString(caption), one[protocol.MIMETextHTML])
 	}
 	out[protocol.MIMETextHTML] = page.String() + "</div>"
-	send(&protocol.DisplayData{Data: out})
+	send("", out)
 }
 
 // summary is a table of records: what was run, how far it got, and its last score.

@@ -4,10 +4,23 @@ package nb
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
 
@@ -98,4 +111,163 @@ func (c *Controls) Train(
 	if mine {
 		l.forget()
 	}
+}
+
+// A cell whose page is gone leaves its training to a detached process: a copy of the cell's own program, which goes on
+// from the last checkpoint. The cell, run again, stops the process and goes on itself.
+const (
+	leftFolder   = ".left"         // in the store, with a folder for each cell
+	leftFile     = "training.json" // what is trained
+	processFile  = "process"       // its ID; locked as long as the process lives
+	leftVariable = "NB_LEFT"       // names the folder to the process
+)
+
+// left is a training that a cell has left to a detached process.
+type left struct {
+	folder     string
+	Notebook   string            `json:"notebook"` // file name
+	Settings   map[string]string `json:"settings"` // positions of controls
+	Experiment json.RawMessage   `json:"experiment"`
+	Method     string            `json:"method"` // label
+	Run        string            `json:"run"`    // ID
+}
+
+// leftHere is the training that this cell has left, if it has. It is the same after a restart of the kernel and on
+// another page.
+func leftHere(st *results.Store) *left {
+	notebook := os.Getenv("JPY_SESSION_NAME") // which Jupyter sets
+	sum := sha256.Sum256([]byte(notebook + "\n" + thisCell().Name))
+	folder := filepath.Join(st.Dir(), leftFolder, hex.EncodeToString(sum[:6]))
+	return &left{folder: folder, Notebook: filepath.Base(notebook)}
+}
+
+// detached is the training of this process if it was left one, else nil.
+func detached() *left {
+	l := &left{folder: os.Getenv(leftVariable)}
+	if l.folder == "" || l.read() != nil {
+		return nil
+	}
+	return l
+}
+
+func (l *left) path(name string) string { return filepath.Join(l.folder, name) }
+
+func (l *left) read() error {
+	text, err := os.ReadFile(l.path(leftFile))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, l)
+}
+
+func (l *left) experiment() (experiment.Config, error) {
+	return experiment.Of(&results.Record{Method: l.Method, Experiment: l.Experiment})
+}
+
+func (l *left) note(e experiment.Config) (err error) {
+	if l.Experiment, err = conf.Marshal(e); err != nil {
+		return err
+	}
+	if l.Run, err = e.ID(); err != nil {
+		return err
+	}
+	l.Method = e.Label()
+	text, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	return results.WriteFile(l.path(leftFile), text)
+}
+
+// forget removes the note of a training that is done or taken over.
+func (l *left) forget() { _ = os.Remove(l.path(leftFile)) }
+
+// stop asks the process, if it lives, to save and end, and waits for that for five seconds.
+func (l *left) stop() {
+	var pid int
+	text, err := os.ReadFile(l.path(processFile))
+	if _, bad := fmt.Sscan(string(text), &pid); err != nil || bad != nil || !locked(l.path(processFile)) {
+		return
+	}
+	if p, err := os.FindProcess(pid); err != nil || p.Signal(os.Interrupt) != nil {
+		return
+	}
+	for end := time.Now().Add(5 * time.Second); locked(l.path(processFile)) && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// start begins the process with a copy of this program, as the next cell's program will have its name.
+func (l *left) start() (err error) {
+	program, err := os.Executable()
+	if err == nil {
+		err = copyFile(program, l.path("program"), 0o777)
+	}
+	if err := errors.Join(err, os.Chtimes(l.path("program"), time.Time{}, experiment.Built())); err != nil {
+		return err
+	}
+	source := filepath.Join(os.Getenv("GONB_TMP_DIR"), "main.go")
+	for from, to := range map[string]string{source: "main.go", notePath(cellNote): cellNote} {
+		if err := copyFile(from, l.path(to), 0o666); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	log, err := os.Create(l.path("log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	lock, err := os.Create(l.path(processFile))
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	cmd := exec.Command(l.path("program"), os.Args[1:]...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Env = append(os.Environ(), protocol.GONB_PIPE_ENV+"=", // it is no cell, but has the source of one
+		protocol.GONB_TMP_DIR_ENV+"="+l.folder, "NB_KERNEL="+l.folder, leftVariable+"="+l.folder, "NB_HEADLESS=1")
+	if err := detach(cmd, lock); err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(lock, cmd.Process.Pid)
+	return errors.Join(err, cmd.Process.Release())
+}
+
+// leave ends a cell that its page has left, and a detached process that was stopped. A page that is gone leaves the
+// training to a process; one that shows the cell elsewhere goes on with it there.
+func (l *left) leave(ctx context.Context, e experiment.Config, settings map[string]string) {
+	why := context.Cause(ctx)
+	if detached() != nil && why != nil {
+		os.Exit(0) // it is saved
+	}
+	if !errors.Is(why, errGone) && !errors.Is(why, errAsked) {
+		return
+	}
+	l.Settings = settings
+	err := l.note(e)
+	if err == nil && errors.Is(why, errGone) {
+		err = l.start()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "The training is saved, but does not go on without its page:", err)
+	}
+	_ = os.WriteFile(notePath(goneNote), nil, 0o666) // the relay ends what this page had asked for behind this cell
+	fmt.Printf("This cell has ended, as %v; its training goes on. Run the cell again to see it.\n", why)
+	gonbui.Sync()
+	os.Exit(0)
+}
+
+// copyFile replaces a file by a copy of another, also if it is a program that runs.
+func copyFile(from, to string, mode fs.FileMode) error {
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = results.WriteFile(to, data)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chmod(to, mode)
 }

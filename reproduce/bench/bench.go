@@ -51,7 +51,6 @@ func Groups() (names []string) {
 	return names
 }
 
-// peer is a recorded measurement of another program.
 type peer struct {
 	program string
 	value   float64
@@ -115,7 +114,6 @@ func (m Metric) better(value float64) float64 {
 	return value / m.Value
 }
 
-// print writes the metric, and the peer's if one was recorded in the same unit.
 func (m Metric) print(out io.Writer) {
 	beside := ""
 	if p, ok := recorded[m.Benchmark]; ok && (m.Unit == "frames/s" || m.Unit == "ms/step") {

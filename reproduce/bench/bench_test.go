@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 // BenchmarkParse is cheap, so that tests can run it.
@@ -54,17 +56,9 @@ func TestMetricsArePrintedBesideThePeers(t *testing.T) {
 
 func TestEachGroupNamesABenchmarkOfItsPackage(t *testing.T) {
 	for _, g := range groups {
-		files, err := filepath.Glob(filepath.Join("..", "..", g.pkg, "*_test.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		var all []byte
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, text...)
+		for _, file := range must.Get(filepath.Glob(filepath.Join("..", "..", g.pkg, "*_test.go")))(t) {
+			all = append(all, must.Get(os.ReadFile(file))(t)...)
 		}
 		for pattern := range strings.SplitSeq(g.pattern, "|") {
 			name, _, _ := strings.Cut(pattern, "/")

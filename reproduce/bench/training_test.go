@@ -13,6 +13,7 @@ import (
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/nn/xlacache"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 )
@@ -24,11 +25,7 @@ var memories = []string{"mlp", "gru", "graph"}
 func dense(b *testing.B, task, method, budget string, set ...string) experiment.Config {
 	b.Helper()
 	set = append(set, "task.reward=dense")
-	e, err := plan.New(plan.Request{Task: "vmas/" + task, Method: method, Budget: budget, Set: set, Seed: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return e
+	return must.Get(plan.New(plan.Request{Task: "vmas/" + task, Method: method, Budget: budget, Set: set, Seed: 1}))(b)
 }
 
 // BenchmarkTraining times whole training iterations, rollout and updates, without compiling and evaluation: of MAPPO
@@ -54,10 +51,7 @@ func BenchmarkTraining(b *testing.B) {
 func train(b *testing.B, e experiment.Config, batches int) {
 	var speed plan.Speed
 	for b.Loop() {
-		var err error
-		if speed, err = plan.MeasureSpeed(b.Context(), e, batches); err != nil {
-			b.Fatal(err)
-		}
+		speed = must.Get(plan.MeasureSpeed(b.Context(), e, batches))(b)
 	}
 	b.ReportMetric(speed.FPS, "frames/s")
 	b.ReportMetric(speed.Processor, "processor-s")
@@ -74,9 +68,7 @@ func train(b *testing.B, e experiment.Config, batches int) {
 // only meaningful as the first benchmark of a process, since the folder of compiled graphs is chosen once. Graphs that
 // a method shares with an earlier one are not compiled again.
 func BenchmarkCompile(b *testing.B) {
-	if err := os.Setenv(nn.KeptGraphs, b.TempDir()); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.Setenv(nn.KeptGraphs, b.TempDir()))
 	for _, m := range paper.Methods {
 		if !strings.HasSuffix(m.ID, "-cermic") {
 			b.Run(m.ID, func(b *testing.B) { compile(b, m.ID) })
@@ -94,9 +86,7 @@ func compile(b *testing.B, method string, set ...string) {
 	for seed := range seconds {
 		e.Seed = uint64(seed + 1)
 		start := time.Now()
-		if _, err := experiment.Run(b.Context(), e, libtest.Store(b)); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(experiment.Run(b.Context(), e, libtest.Store(b)))(b)
 		seconds[seed] = time.Since(start).Seconds()
 	}
 	for b.Loop() { // nothing: a second time every graph would be on disk

@@ -3,11 +3,14 @@
 package campaign
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"cermic/cermiclib/experiment"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 )
 
@@ -15,14 +18,8 @@ import (
 // or one sentence.
 func FuzzManifest(f *testing.F) {
 	for _, method := range []string{"mappo", "qmix-cermic"} {
-		e, err := plan.New(plan.Request{Task: "balance", Method: method, Budget: "smoke", Seed: 1})
-		if err != nil {
-			f.Fatal(err)
-		}
-		text, err := writeManifest([]experiment.Config{e})
-		if err != nil {
-			f.Fatal(err)
-		}
+		e := must.Get(plan.New(plan.Request{Task: "balance", Method: method, Budget: "smoke", Seed: 1}))(f)
+		text := must.Get(writeManifest([]experiment.Config{e}))(f)
 		f.Add(text)
 		f.Add(text[:len(text)/2])
 	}
@@ -30,7 +27,7 @@ func FuzzManifest(f *testing.F) {
 	f.Add([]byte(`{"method":"\u001b[2J","experiment":null}`))
 	f.Add([]byte(`{"method":"mappo","experiment":{"task":{"kind":"../x"},"seed":-1}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		es, err := parseManifest(data, "m.jsonl")
+		es, err := read(t, data)
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r\x1b") {
 				t.Errorf("not one sentence: %q", err)
@@ -41,11 +38,18 @@ func FuzzManifest(f *testing.F) {
 		if err != nil {
 			return // an experiment that has no identity is refused where it is written
 		}
-		back, err := parseManifest(again, "m.jsonl")
+		back, err := read(t, again)
 		if err != nil || !slices.EqualFunc(es, back, same) {
 			t.Errorf("read again it is another manifest, %v:\n%s", err, again)
 		}
 	})
+}
+
+// read is ReadManifest of a file with that content.
+func read(t *testing.T, data []byte) ([]experiment.Config, error) {
+	file := filepath.Join(t.TempDir(), "m.jsonl")
+	must.Do(t, os.WriteFile(file, data, 0o666))
+	return ReadManifest(file)
 }
 
 // same reports whether two experiments are one; of those that are none, and are refused where they are trained,

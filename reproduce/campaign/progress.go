@@ -122,7 +122,6 @@ func (t *Tally) Watch(e results.Event) {
 	t.seen[id] = at
 }
 
-// count is the number of runs in a state.
 func (t *Tally) count(s state) (n int) {
 	for _, at := range t.seen {
 		if at.state == s {

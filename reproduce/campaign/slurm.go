@@ -134,13 +134,11 @@ func missingManifest(out io.Writer, es []experiment.Config, st *results.Store) (
 	return manifest, len(missing), err
 }
 
-// manifestLine is one run of a manifest.
 type manifestLine struct {
 	Method     string          `json:"method"`
 	Experiment json.RawMessage `json:"experiment"`
 }
 
-// writeManifest is one line an experiment.
 func writeManifest(es []experiment.Config) ([]byte, error) {
 	var b bytes.Buffer
 	for _, e := range es {
@@ -163,11 +161,6 @@ func ReadManifest(path string) ([]experiment.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseManifest(data, path)
-}
-
-// parseManifest reads the content of the manifest at path.
-func parseManifest(data []byte, path string) ([]experiment.Config, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, fmt.Errorf("%s is empty, want a manifest as campaign -manifest writes it", path)
 	}

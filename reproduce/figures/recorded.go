@@ -3,9 +3,8 @@
 package figures
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -78,10 +77,11 @@ func Imported(files []string, task string) ([]viz.Series, error) {
 
 // importedRuns are the runs of a task in one file. Other programs write a task's name in letters of another case.
 func importedRuns(file, task string) ([]*results.Record, error) {
-	all, err := export.ImportFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, err := os.ReadFile(file)
+	if err != nil {
 		return nil, err
 	}
+	all, err := export.Import(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

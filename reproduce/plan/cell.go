@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -30,10 +31,6 @@ type Cell struct {
 // NewCell finds the number in a row and a column, as the table heads them. Settings, each "key=value" or "key=default",
 // change rows of CERMIC where the row itself does not set them. The paper has no number for a changed experiment.
 func NewCell(t *paper.Benchmark, row, column, budget string, seeds int, settings ...string) (*Cell, error) {
-	if row == "" || column == "" {
-		return nil, fmt.Errorf("a number of table %s has a row and a column, such as %q and %q, and one of the two is empty",
-			t.Name, t.Rows[0].Head, t.Columns[0])
-	}
 	if seeds < 1 {
 		return nil, fmt.Errorf("the number of seeds is %d, want 1 or more", seeds)
 	}
@@ -55,17 +52,13 @@ func NewCell(t *paper.Benchmark, row, column, budget string, seeds int, settings
 		return nil, err
 	}
 	before, err := own[0].ID()
-	if err != nil {
-		return nil, err
-	}
-	now, err := c.Experiments[0].ID()
+	now, failed := c.Experiments[0].ID()
 	if c.printed = now == before; c.printed {
 		c.part = part // without a word of settings that change nothing
-	} else if err == nil {
-		_, changed, _ := strings.Cut(c.Experiments[0].Label(), " ")
-		c.settings = strings.Fields(changed)
+	} else {
+		c.settings = strings.Fields(c.Experiments[0].Label())[1:]
 	}
-	return c, err
+	return c, cmp.Or(err, failed)
 }
 
 // withoutDefaults leaves out settings with the value "default", which menus offer.
@@ -86,7 +79,6 @@ func Changed(method, budget string, settings ...string) ([]string, error) {
 	return strings.Fields(e.Label())[1:], nil
 }
 
-// experimentsOf lists the experiments of a table of one number.
 func experimentsOf(part *paper.Benchmark, budget string, seeds int) (es []experiment.Config, err error) {
 	for _, trial := range part.Rows[0].Cells[0].Trials() {
 		some, err := Grid([]string{trial.Task}, []string{trial.Method}, budget, seeds, trial.Set...)

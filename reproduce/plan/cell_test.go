@@ -94,7 +94,6 @@ func TestMistakesInACellAreNamed(t *testing.T) {
 		seeds               int
 		set                 string
 	}{
-		"one of the two is empty":    {"", "Balanc*", "short", 1, ""},
 		"did you mean MAPPO":         {"MAPO", "Balanc*", "short", 1, ""},
 		"did you mean Balanc*":       {"MAPPO", "Balance", "short", 1, ""},
 		"seeds is 0":                 {"MAPPO", "Balanc*", "short", 0, ""},

@@ -140,3 +140,128 @@ func CostTable(costs []Cost) viz.Table {
 		viz.Clock(total.Seconds()), unknown)}
 	return t
 }
+
+// Source says where a rate comes from that was not measured on complete runs on this processor.
+type Source string
+
+// The sources, the best first.
+const (
+	Elsewhere Source = "on another processor" // complete runs on another processor
+	Estimated Source = "estimated"            // from runs at another budget or on vector observations, relative to MAPPO
+)
+
+// Rate is how fast one run of a method trains.
+type Rate struct {
+	FPS      float64 // frames per second, total frames of the runs over their total time; 0: unknown
+	Measured int     // complete runs on this processor; 0: see Source
+	Source   Source
+}
+
+// Rates are how fast methods train, by the complete runs of a store and its committed records.
+type Rates struct {
+	here, all map[rateKey]pace // runs on this processor, and all runs
+}
+
+type rateKey struct {
+	method, budget string
+	agents         int // with image observations; 0: vectors
+}
+
+// pace is the total of some runs: slow runs, which take most of the time, weigh as much as they last.
+type pace struct {
+	runs            int
+	frames, seconds float64
+}
+
+func (p pace) fps() float64 {
+	if p.runs == 0 {
+		return 0
+	}
+	return p.frames / p.seconds
+}
+
+// baseline is the method that others are compared with: it has runs at every budget and on all kinds of tasks.
+const baseline = "mappo"
+
+// NewRates reads the rates of st.
+func NewRates(st *results.Store) (*Rates, error) {
+	cpu := results.CollectHost("").CPU
+	heads, err := st.Heads(results.Query{Complete: true})
+	if err != nil {
+		return nil, err
+	}
+	r := &Rates{here: map[rateKey]pace{}, all: map[rateKey]pace{}}
+	for _, g := range Groups(heads) {
+		for _, run := range g.Runs {
+			if run.Host.Seconds <= 0 || run.Host.GPU != "" && run.Host.CPU != cpu {
+				continue // a GPU elsewhere says nothing about a processor
+			}
+			if parent, _ := run.Fork(); parent != "" {
+				continue // its time is that of a part of its frames
+			}
+			key := rateKey{g.Method, run.Budget, imageAgents(run.Task)}
+			add := func(p pace) pace {
+				return pace{p.runs + 1, p.frames + float64(run.Frames), p.seconds + run.Host.Seconds}
+			}
+			r.all[key] = add(r.all[key])
+			if run.Host.CPU == cpu {
+				r.here[key] = add(r.here[key])
+			}
+		}
+	}
+	return r, nil
+}
+
+// Of is the rate of a method at a budget on tasks with image observations of so many agents, or with vectors (0).
+func (r *Rates) Of(method, budget string, agents int) Rate {
+	key := rateKey{method, budget, agents}
+	if own := r.here[key]; own.runs > 0 {
+		return Rate{FPS: own.fps(), Measured: own.runs}
+	}
+	if fps := r.all[key].fps(); fps > 0 {
+		return Rate{FPS: fps, Source: Elsewhere}
+	}
+	if fps := r.estimate(key); fps > 0 {
+		return Rate{FPS: fps, Source: Estimated}
+	}
+	return Rate{}
+}
+
+// estimate assumes that a method is as much slower than MAPPO as it is at another budget on vectors, and that the time
+// of MAPPO is proportional to the gradient rows of a frame. It is 0 without such runs.
+func (r *Rates) estimate(key rateKey) float64 {
+	base := r.all[rateKey{baseline, key.budget, key.agents}].fps()
+	if base == 0 {
+		base = r.scaled(key)
+	}
+	if key.method == baseline || base == 0 {
+		return base
+	}
+	budgets := []string{key.budget, cermiclib.TableBudget}
+	for _, b := range cermiclib.Presets {
+		budgets = append(budgets, b.Budget.Name)
+	}
+	for _, budget := range budgets {
+		own, mappo := r.all[rateKey{key.method, budget, 0}].fps(), r.all[rateKey{baseline, budget, 0}].fps()
+		if own > 0 && mappo > 0 {
+			return base * own / mappo
+		}
+	}
+	return 0
+}
+
+// scaled is MAPPO's rate at a budget from its rate at another one with networks of the same size.
+func (r *Rates) scaled(key rateKey) float64 {
+	// A frame takes one row to act, and about three, forward and backward, in each epoch.
+	rows := func(b cermiclib.Preset) float64 { return 1 + 3*float64(b.Schedule.Epochs) }
+	to, err := cermiclib.FindPreset(key.budget)
+	if err != nil || to.Schedule.Width > 0 {
+		return 0
+	}
+	for _, from := range cermiclib.Presets {
+		if known := r.all[rateKey{baseline, from.Budget.Name, key.agents}].fps(); known > 0 && from.Schedule.Width == 0 {
+			return known * rows(from) / rows(to)
+		}
+	}
+	return 0
+}

@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -113,11 +114,8 @@ func changes(now, next experiment.Config) (settings []string, ok bool, err error
 		return nil, false, nil
 	}
 	x, err := specWith(now.Task)
-	if err != nil {
-		return nil, false, err
-	}
-	y, err := specWith(next.Task)
-	if err != nil {
+	y, failed := specWith(next.Task)
+	if err := cmp.Or(err, failed); err != nil {
 		return nil, false, err
 	}
 	context := func(set string) bool { return strings.HasPrefix(set, "explore.actor_uses_context=") } // an actor's input

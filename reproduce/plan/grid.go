@@ -5,9 +5,11 @@ package plan
 import (
 	"errors"
 	"io/fs"
+	"slices"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
+	"cermic/reproduce/paper"
 )
 
 // Grid lists the experiments of every method on every task, with seeds 1 to seeds and the same changed settings.
@@ -20,8 +22,8 @@ func Grid(tasks, methods []string, budget string, seeds int, set ...string) ([]e
 			if err != nil {
 				return nil, err
 			}
-			for seed := 1; seed <= seeds; seed++ {
-				e.Seed = uint64(seed)
+			for range seeds {
+				e.Seed++
 				es = append(es, e)
 			}
 		}
@@ -72,4 +74,44 @@ func Unique(es []experiment.Config) (out []experiment.Config, err error) {
 		}
 	}
 	return out, nil
+}
+
+// Benchmark lists the experiments of a table of the paper, as Benchmarks does.
+func Benchmark(t *paper.Benchmark, budget string, seeds int) (es []experiment.Config, missing []error) {
+	return Benchmarks([]*paper.Benchmark{t}, budget, seeds)
+}
+
+// Benchmarks lists the experiments of tables of the paper, each once: those with seed 1 in the order of the tables,
+// then those with seed 2, and so on. Missing has an error for each task or method that this program does not have.
+func Benchmarks(tables []*paper.Benchmark, budget string, seeds int) (es []experiment.Config, missing []error) {
+	seen, said := map[string]bool{}, map[string]bool{}
+	var first []experiment.Config
+	for _, t := range tables {
+		for _, row := range t.Rows {
+			for _, cell := range slices.Concat(row.Cells, row.Theorems()) {
+				for _, trial := range cell.Trials() {
+					e, err := New(Request{Task: trial.Task, Method: trial.Method, Budget: budget, Set: trial.Set, Seed: 1})
+					id := ""
+					if err == nil {
+						id, err = e.ID()
+					}
+					switch {
+					case err != nil && !said[err.Error()]:
+						said[err.Error()] = true
+						missing = append(missing, err)
+					case err == nil && !seen[id]:
+						seen[id] = true
+						first = append(first, e)
+					}
+				}
+			}
+		}
+	}
+	for seed := 1; seed <= seeds; seed++ {
+		for _, e := range first {
+			e.Seed = uint64(seed)
+			es = append(es, e)
+		}
+	}
+	return es, missing
 }

@@ -3,10 +3,12 @@
 package plan
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
@@ -33,7 +35,6 @@ func Groups(rs []*results.Record, without ...string) []results.Group {
 // budgetKey stands for all settings of the budget.
 const budgetKey = "budget"
 
-// oneBudget reports whether the labels of all runs name the same budget.
 func oneBudget(rs []*results.Record) bool {
 	var first string
 	for i, r := range rs {
@@ -175,4 +176,38 @@ func (a *Archive) Runs(t paper.Trial) (results.Group, error) {
 	}
 	a.found[key] = g
 	return g, err
+}
+
+// labelOf is the method's name and the changes. Settings whose keys are in without are left out, as all runs beside it
+// have them.
+func labelOf(d cermiclib.Description, without []string) string {
+	d.Changes = slices.DeleteFunc(slices.Clone(d.Changes), func(c string) bool {
+		key, _, _ := strings.Cut(c, "=")
+		return slices.Contains(without, key) || ofBudget(key) && slices.Contains(without, budgetKey)
+	})
+	if slices.Contains(without, budgetKey) {
+		d.Base = ""
+	}
+	return d.String()
+}
+
+// describeRun compares a stored run with today's defaults of the method and the budget that its label names. A run that
+// this program cannot read is an error.
+func describeRun(r *results.Record) (d cermiclib.Description, err error) {
+	e, err := experiment.Of(r)
+	if err != nil {
+		return d, err
+	}
+	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
+		return d, errors.New("it lacks a task, learner, policy or explorer")
+	}
+	return describe(e)
+}
+
+func describe(e experiment.Config) (d cermiclib.Description, err error) {
+	task, err := FindTask(e.Task.Kind())
+	if err != nil {
+		return d, err
+	}
+	return cermiclib.Describe(e, usualReward(task))
 }

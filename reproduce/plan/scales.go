@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -84,7 +85,6 @@ var known = sync.OnceValues(func() (*sync.Map, error) {
 	return by, nil
 })
 
-// anchors returns the anchors of a task with its settings.
 func anchors(cfg envs.Config) (random, script float64, episodes int, err error) {
 	all, err := known()
 	if err != nil {
@@ -109,7 +109,6 @@ func anchors(cfg envs.Config) (random, script float64, episodes int, err error) 
 	return a.Random, script, a.Episodes, nil
 }
 
-// playAnchors rolls out random and scripted play on a task with its settings.
 func playAnchors(cfg envs.Config, settings []byte) (a anchor, err error) {
 	spec, err := specWith(Rewarded(cfg, envs.Dense))
 	if err != nil {
@@ -181,4 +180,25 @@ func FirstSteps(task string) (int, error) {
 		return 0, err
 	}
 	return spec.Early, nil
+}
+
+// Baselines rolls out random and scripted play, and every scripted joint policy, on the registered default of a task.
+func Baselines(id string, episodes int, seed uint64) (all []*scripted.Episodes, err error) {
+	cfg, err := Variant(id)
+	if err != nil {
+		return nil, err
+	}
+	policies, err := scripted.Policies(cfg)
+	joint, failed := scripted.JointPolicies(cfg)
+	if err := cmp.Or(err, failed); err != nil {
+		return nil, err
+	}
+	for _, policy := range append(policies, joint...) {
+		p, err := scripted.Rollout(cfg, policy, episodes, seed)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }

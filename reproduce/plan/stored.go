@@ -8,6 +8,7 @@ import (
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 )
 
 // Find returns the head of a run of st by its ID, which may be shortened.
@@ -47,4 +48,28 @@ func Stored(st *results.Store, id string) (experiment.Config, error) {
 	}
 	e.Method = Labelled([]*results.Record{r})[0].Method
 	return e, nil
+}
+
+// Evaluation returns the experiment of a run of st, whose ID may be shortened, and a copy of it with changed settings
+// of the task and of evaluations.
+func Evaluation(st *results.Store, id string, settings []string) (trained, as experiment.Config, err error) {
+	if trained, err = Stored(st, id); err != nil {
+		return trained, as, err
+	}
+	as = trained
+	for _, assignment := range settings {
+		if err := allowed(assignment); err != nil {
+			return trained, as, err
+		}
+		key, value, _ := strings.Cut(assignment, "=")
+		key = strings.TrimSpace(key)
+		if !strings.HasPrefix(key, "task.") && key != "budget.eval_episodes" && key != "budget.sampled" {
+			return trained, as, fmt.Errorf("-set %s changes the training; an evaluation reads budget.eval_episodes, "+
+				"budget.sampled and the settings of the task", key)
+		}
+		if err := conf.Set(&as, key, value); err != nil {
+			return trained, as, err
+		}
+	}
+	return trained, as, as.Validate()
 }

@@ -95,7 +95,6 @@ func In(q Request) Request {
 	return q
 }
 
-// splitWorld splits a name from the settings that follow it.
 func splitWorld(world string) (name string, set []string) {
 	fields := strings.Fields(world)
 	if len(fields) == 0 {
@@ -131,7 +130,6 @@ func specOf(task string, reward envs.Reward) (*envs.Spec, error) {
 	return specWith(Rewarded(cfg, reward))
 }
 
-// specWith returns the Spec of one environment.
 func specWith(cfg envs.Config) (*envs.Spec, error) {
 	env, err := envs.Alone(cfg)
 	if err != nil {

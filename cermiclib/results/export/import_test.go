@@ -45,6 +45,9 @@ func TestFilesOfOtherProgramsAreReadInEveryForm(t *testing.T) {
 		`schema is "benchmarl-curves/2", want "benchmarl-curves/1"`: []byte(`{"schema": "benchmarl-curves/2"}`),
 		"the gzip file is damaged":                                  zipped(text)[:30],
 		"which nests environment":                                   []byte("frames,return"),
+		"seed and step: unexpected end":                             {},
+		"holds no returns":                                          []byte("{}"),
+		"cannot unmarshal string":                                   []byte(`{"e":{"t":{"m":{"seed_1":{"step_1":{"return":"x"}}}}}}`),
 	} {
 		_, err := Import(data)
 		must.Refuse(t, err, want)

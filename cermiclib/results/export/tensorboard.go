@@ -33,25 +33,13 @@ const (
 	valueSimple      = 2
 )
 
-// WriteTensorBoard writes a record as a TensorBoard event file, indexed by trained frames: means of every evaluation,
+// writeTensorBoard writes a record as a TensorBoard event file, indexed by trained frames: means of every evaluation,
 // "eval/return" and, if the task has them, "eval/early_return" and "eval/success", and every scalar under "train/".
 // Groups of agents have BenchMARL's names: "eval/agent/reward/episode_reward_mean", "collection/agent/reward/…",
 // "train/agent/…". Wall times are 0, so that equal records give equal bytes. TensorBoard expects one folder a run, with
 // a file named events.out.tfevents.<anything>.
-func WriteTensorBoard(w io.Writer, r *results.Record) error {
-	out := events{w: w}
-	out.begin(r)
-	return out.err
-}
-
-// events writes an event file until the first error, which it keeps.
-type events struct {
-	w   io.Writer
-	err error
-}
-
-// begin writes the head of the file and everything in r.
-func (x *events) begin(r *results.Record) {
+func writeTensorBoard(w io.Writer, r *results.Record) error {
+	x := &events{w: w}
 	version := protowire.AppendTag(wallTime(), eventFileVersion, protowire.BytesType)
 	x.record(protowire.AppendString(version, "brain.Event:2"))
 	for _, e := range r.Evals {
@@ -62,9 +50,15 @@ func (x *events) begin(r *results.Record) {
 			x.scalar(scalarTag(name), p.Frames, p.Value)
 		}
 	}
+	return x.err
 }
 
-// eval writes the means of an evaluation.
+// events writes an event file until the first error, which it keeps.
+type events struct {
+	w   io.Writer
+	err error
+}
+
 func (x *events) eval(e results.Eval) {
 	x.scalar("eval/return", e.Frames, e.Score())
 	if len(e.Early) > 0 {
@@ -78,7 +72,6 @@ func (x *events) eval(e results.Eval) {
 	}
 }
 
-// scalarTag is TensorBoard's name of a scalar.
 func scalarTag(name string) string {
 	if strings.HasPrefix(name, results.CollectionPrefix) {
 		return name
@@ -86,14 +79,14 @@ func scalarTag(name string) string {
 	return "train/" + name
 }
 
-// TensorBoardFile is where a run's event file stands below a folder of runs:
+// tensorBoardFile is where a run's event file stands below a folder of runs:
 // <task>/<method>/seed_<n>/events.out.tfevents.0.<ID>.
-func TensorBoardFile(r *results.Record) string {
+func tensorBoardFile(r *results.Record) string {
 	method, seed := strings.ReplaceAll(r.Method, "/", "_"), fmt.Sprintf("seed_%d", r.Seed)
 	return filepath.Join(filepath.FromSlash(r.Task), method, seed, "events.out.tfevents.0."+r.ID)
 }
 
-// Live writes an event file for every run below a folder while it trains, as TensorBoardFile says. A resumed run's file
+// Live writes an event file for every run below a folder while it trains, as tensorBoardFile says. A resumed run's file
 // begins with what it has been trained for before.
 type Live struct {
 	folder string
@@ -117,7 +110,7 @@ func (l *Live) Watch(e results.Event) {
 func (l *Live) write(e results.Event) error {
 	f := l.files[e.Record.ID]
 	if f == nil {
-		path := filepath.Join(l.folder, TensorBoardFile(e.Record))
+		path := filepath.Join(l.folder, tensorBoardFile(e.Record))
 		err := os.MkdirAll(filepath.Dir(path), 0o777)
 		if err == nil {
 			f, err = os.Create(path)
@@ -126,7 +119,7 @@ func (l *Live) write(e results.Event) error {
 			return err
 		}
 		l.files[e.Record.ID] = f
-		return WriteTensorBoard(f, e.Record)
+		return writeTensorBoard(f, e.Record)
 	}
 	out := events{w: f}
 	if e.Eval != nil {
@@ -152,7 +145,6 @@ func wallTime() []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(nil, eventWallTime, protowire.Fixed64Type), 0)
 }
 
-// scalar writes one number.
 func (x *events) scalar(tag string, frames int, number float64) {
 	value := protowire.AppendString(protowire.AppendTag(nil, valueTag, protowire.BytesType), tag)
 	value = protowire.AppendTag(value, valueSimple, protowire.Fixed32Type)

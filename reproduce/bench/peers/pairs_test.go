@@ -15,6 +15,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/export"
 	"cermic/cermiclib/stats"
+	"cermic/envs/envtest/must"
 )
 
 func TestTurnsAlternateAndRatiosSayHowManyTimesBetter(t *testing.T) {
@@ -105,19 +106,11 @@ func learningRow(here, there []*results.Record, k int) string {
 // The committed curves are those of the table in envs/python/README.md.
 func TestCommittedCurvesAreShown(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
-	page, err := os.ReadFile(filepath.Join(root, "envs", "python", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(filepath.Join(root, "envs", "python", "README.md")))(t)
 	var runs [2][]*results.Record
 	for i, side := range []string{"cermic", "vmas"} {
-		data, err := os.ReadFile(filepath.Join(root, "envs", "python", "learning", side+".json.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if runs[i], err = export.Import(data); err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(root, "envs", "python", "learning", side+".json.gz")))(t)
+		runs[i] = must.Get(export.Import(data))(t)
 	}
 	for k := range runs[0][0].Evals {
 		if row := learningRow(runs[0], runs[1], k); !strings.Contains(string(page), row) {

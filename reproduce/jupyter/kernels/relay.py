@@ -437,7 +437,7 @@ class Relay:
 
 
 def left():
-    """What detached processes train that cells of this notebook have left behind; see notebooks/nb/left.go."""
+    """What detached processes train that cells of this notebook have left behind; see notebooks/nb/training.go."""
     store = pathlib.Path(os.environ.get("NB_STORE") or os.path.join("..", "runs"))
     found = []
     for note in store.glob(".left/*/training.json"):
