@@ -41,7 +41,7 @@ type ices struct {
 	own     *rl.Replay   // of a single rollout batch, for learners without one; nil until it is needed
 	delta   []rl.Running // [S] change of state in one step
 	encoder *obsEncoder  // what states are made of where agents see cells
-	slots   []int32      // [B]
+	slots   []int        // [B]
 }
 
 var _ rl.Saver = (*ices)(nil)
@@ -58,7 +58,7 @@ func (c ICES) Build(b *nn.Build) (Module, error) {
 	case s.State == 0:
 		return nil, fmt.Errorf("ices predicts the state, and %s has none; choose another explorer", s.Name)
 	}
-	m := &ices{ICES: c, build: b, logits: make([]float32, s.NumEnvs*s.Agents*s.Act.Choices), slots: make([]int32, c.Batch)}
+	m := &ices{ICES: c, build: b, logits: make([]float32, s.NumEnvs*s.Agents*s.Act.Choices), slots: make([]int, c.Batch)}
 	m.delta = make([]rl.Running, m.stateLen())
 	var err error
 	if m.encoder, err = newObsEncoder(b, icesScope); err != nil {
@@ -129,21 +129,18 @@ func (m *ices) train(sc *model.Scope, in map[string]*Node) []*Node {
 	c.codeAdam().Minimize(code, bound)
 	c.Adam.Minimize(sc.At(icesPolicy), policy)
 	c.Adam.Minimize(sc.At(icesValue), value)
-	return []*Node{Stack([]*Node{prediction, bound, policy, value, average(contribution, in["alive"]), entropy}, 0)}
+	return []*Node{Stack([]*Node{prediction, bound, policy, value, nn.Average(contribution, in["alive"]), entropy}, 0)}
 }
 
 // explorers returns the losses of π^x and V^x for the actions taken [B,N,K], and the mean entropy of π^x.
 func (m *ices) explorers(sc *model.Scope, in map[string]*Node, taken, contribution *Node) (policy, value, entropy *Node) {
 	d, alive := taken.Shape().Dimensions, in["alive"]
 	logits := m.head(sc.At(icesPolicy), in["obs"], in["state"], d[2])
-	if mask := in["mask"]; mask != nil {
-		logits = Where(GreaterThan(mask, ZerosLike(mask)), logits, FillScalar(logits.Graph(), logits.Shape(), -1e9))
-	}
-	logp := LogSoftmax(logits, -1)
-	entropy = average(Neg(ReduceSum(Mul(Exp(logp), logp), -1)), alive)
+	logp := LogSoftmax(nn.Allowed(logits, in["mask"]), -1)
+	entropy = nn.Average(Neg(ReduceSum(Mul(Exp(logp), logp), -1)), alive)
 	missing := Sub(contribution, Reshape(m.head(sc.At(icesValue), in["obs"], in["state"], 1), d[0], d[1]))
-	gain := average(Mul(StopGradient(missing), ReduceSum(Mul(logp, taken), -1)), alive)
-	return Neg(Add(gain, nn.Times(entropy, "ices/entropy", m.Entropy))), average(Square(missing), alive), entropy
+	gain := nn.Average(Mul(StopGradient(missing), ReduceSum(Mul(logp, taken), -1)), alive)
+	return Neg(Add(gain, nn.Times(entropy, "ices/entropy", m.Entropy))), nn.Average(Square(missing), alive), entropy
 }
 
 // Behave lets π^x choose a share of the actions.
@@ -216,45 +213,26 @@ func (m *ices) takeIn(ctx context.Context, x *rl.Rollout) (err error) {
 // feed writes the frames of m.slots; r hides one agent of each frame from the local model and draws the codes' noise.
 func (m *ices) feed(r *rng.Rand) {
 	p := m.replay
-	m.feedRows("obs", func(dst []float32, slot int32) { p.Gather(dst, slot) })
+	m.feedRows("obs", p.Gather)
 	m.feedState()
-	m.feedRows("alive", func(dst []float32, slot int32) { copyBytes(dst, p.Alive(slot)) })
-	m.feedRows("known", func(dst []float32, _ int32) {
+	m.feedRows("alive", func(dst []float32, slot int) { nn.Widen(dst, p.Alive(slot)) })
+	m.feedRows("known", func(dst []float32, _ int) {
 		for i := range dst {
 			dst[i] = 1
 		}
 		dst[r.IntN(len(dst))] = 0
 	})
 	if m.build.Spec.Masked {
-		m.feedRows("mask", func(dst []float32, slot int32) { copyBytes(dst, p.Mask(slot)) })
+		m.feedRows("mask", func(dst []float32, slot int) { nn.Widen(dst, p.Mask(slot)) })
 	}
-	n := m.build.Spec.Agents
-	m.step.FeedInt(m.step.Input("choice"), func(dst []int32) {
-		for b, slot := range m.slots {
-			copy(dst[b*n:(b+1)*n], p.Discrete(slot))
-		}
-	})
-	m.step.Feed(m.step.Input("noise"), func(dst []float32) {
-		for i := range dst {
-			dst[i] = r.Norm()
-		}
-	})
+	choice := func(dst []int32, slot int) { copy(dst, p.Discrete(slot)) }
+	nn.FeedRows(m.step.Program, m.step.Input("choice"), m.slots, choice)
+	m.step.Feed(m.step.Input("noise"), func(dst []float32) { nn.Normal(r, dst, nil) })
 }
 
 // feedRows lets write fill one row of an input for each slot.
-func (m *ices) feedRows(input string, write func(dst []float32, slot int32)) {
-	m.step.Feed(m.step.Input(input), func(dst []float32) {
-		width := len(dst) / len(m.slots)
-		for b, slot := range m.slots {
-			write(dst[b*width:(b+1)*width], slot)
-		}
-	})
-}
-
-func copyBytes(dst []float32, src []uint8) {
-	for i, v := range src {
-		dst[i] = float32(v)
-	}
+func (m *ices) feedRows(input string, write func(dst []float32, slot int)) {
+	nn.FeedEach(m.step, m.step.Input(input), m.slots, write)
 }
 
 // Save returns the statistics; encoding/json writes floats so that they read back bit for bit.
@@ -274,4 +252,94 @@ func (m *ices) Load(data []byte) error {
 	}
 	m.delta = saved
 	return nil
+}
+
+// What the world models of ICES predict is the state of the task. Where agents see cells, that state leaves out
+// nearly everything; there it is what all agents see, as the features of a random convolutional network, S = N·F.
+//
+// Reading: features of the policy's own eyes would change with them, and so would their meaning for the world models.
+
+// readsState reports whether the state is the task's own.
+func (m *ices) readsState() bool { return m.build.Spec.CellLen() == 0 }
+
+// stateLen is S.
+func (m *ices) stateLen() int {
+	if m.readsState() {
+		return m.build.Spec.State
+	}
+	return m.build.Spec.Agents * nn.ObsFeatures(m.build.Spec)
+}
+
+// stateOf is the state [B,S], given the task's own or, of cells, obs [B,N,I].
+func (m *ices) stateOf(sc *model.Scope, state, obs *Node) *Node {
+	if m.readsState() {
+		return state
+	}
+	return Reshape(frozenObs(sc.At("eyes"), m.build.Spec, obs), -1, m.stateLen())
+}
+
+// change is the standardised change of state [B,S].
+func (m *ices) change(sc *model.Scope, in map[string]*Node) *Node {
+	if m.readsState() {
+		return in["delta"]
+	}
+	moved := Sub(m.stateOf(sc, nil, in["next"]), m.stateOf(sc, nil, in["obs"]))
+	centred := Sub(moved, ExpandLeftToRank(in["mean"], 2))
+	return nn.Within(Mul(centred, ExpandLeftToRank(in["scale"], 2)), "ices/delta_clip", -m.DeltaClip, m.DeltaClip)
+}
+
+// measure takes the changes of state in x in.
+func (m *ices) measure(ctx context.Context, x *rl.Rollout) error {
+	if err := m.encoder.watch(ctx, x); err != nil {
+		return err
+	}
+	s := m.stateLen()
+	for frame := range x.T * x.E {
+		var now, next []float32
+		switch {
+		case m.readsState():
+			now, next = x.State[frame*s:(frame+1)*s], x.NextState(frame)
+		case x.Done(frame/x.E, frame%x.E):
+			continue // what it led to was not looked at
+		default:
+			now, next = m.encoder.seen[frame*s:(frame+1)*s], m.encoder.seen[(frame+x.E)*s:(frame+x.E+1)*s]
+		}
+		for i := range m.delta {
+			m.delta[i].Add(float64(next[i]) - float64(now[i]))
+		}
+	}
+	return nil
+}
+
+// feedState writes the states of the frames of m.slots and how they change, or what both are made of.
+func (m *ices) feedState() {
+	p := m.replay
+	if m.readsState() {
+		m.feedRows("state", func(dst []float32, slot int) { copy(dst, p.State(slot)) })
+		m.feedRows("delta", func(dst []float32, slot int) { m.standardised(dst, p.State(slot), p.NextState(slot)) })
+		return
+	}
+	m.feedRows("next", p.GatherNext)
+	m.step.Feed(m.step.Input("mean"), func(dst []float32) {
+		for i, d := range m.delta {
+			dst[i] = float32(d.Mean)
+		}
+	})
+	m.step.Feed(m.step.Input("scale"), func(dst []float32) {
+		for i, d := range m.delta {
+			dst[i] = float32(1 / (d.Std() + stillTiny))
+		}
+	})
+}
+
+// stillTiny bounds the scale of features that hardly ever change: within rounding of a float32 there is no change to
+// predict.
+const stillTiny = 1e-4
+
+// standardised writes the change of state over its running deviation, clipped; what never changes stays 0.
+func (m *ices) standardised(dst, state, next []float32) {
+	for i, d := range m.delta {
+		v := (float64(next[i]) - float64(state[i]) - d.Mean) / (d.Std() + statTiny)
+		dst[i] = float32(min(max(v, -m.DeltaClip), m.DeltaClip))
+	}
 }

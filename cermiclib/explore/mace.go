@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
@@ -149,13 +150,9 @@ func (m *mace) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		if err != nil {
 			return nil, err
 		}
-		for name, v := range influence {
-			out[name] = v
-		}
+		maps.Copy(out, influence)
 	}
-	for name, v := range m.scale.Apply(x, m.raw, "mace") {
-		out[name] = v
-	}
+	maps.Copy(out, m.scale.Apply(x, m.raw, "mace"))
 	return out, nil
 }
 

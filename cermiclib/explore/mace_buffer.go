@@ -77,13 +77,10 @@ type frameBuffer struct {
 func (b *frameBuffer) len() int { return len(b.frames) / b.width() }
 
 // frame is the k-th frame kept, [W].
-func (b *frameBuffer) frame(k int32) []float32 {
-	w := b.width()
-	return b.frames[int(k)*w : (int(k)+1)*w]
-}
+func (b *frameBuffer) frame(k int) []float32 { return b.frames[k*b.width() : (k+1)*b.width()] }
 
 // add takes in frames of a rollout batch, whose indices order [T·E] it permutes by r; write fills a frame.
-func (b *frameBuffer) add(order []int32, r *rng.Rand, write func(dst []float32, frame int32)) {
+func (b *frameBuffer) add(order []int32, r *rng.Rand, write func(dst []float32, frame int)) {
 	if b.each == 0 {
 		b.each = min(len(order), max(1, b.limit/b.batches))
 	}
@@ -93,7 +90,7 @@ func (b *frameBuffer) add(order []int32, r *rng.Rand, write func(dst []float32, 
 	}
 	r.Perm(order)
 	for k, f := range order[:b.each] {
-		write(b.frame(int32(b.next*b.each+k)), f)
+		write(b.frame(b.next*b.each+k), int(f))
 	}
 	b.next = (b.next + 1) % b.batches
 }

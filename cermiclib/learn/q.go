@@ -109,9 +109,9 @@ type q struct {
 	actor    *actor
 	update   *nn.Loop
 	replay   *rl.Replay
-	chunk    int     // L, successive steps that are trained on together
-	slots    []int32 // [L,B/L] of a minibatch
-	rewarded bool    // some intrinsic reward has been stored
+	chunk    int   // L, successive steps that are trained on together
+	slots    []int // [L,B/L] of a minibatch
+	rewarded bool  // some intrinsic reward has been stored
 	rescore  rescorer
 	own      policy.Training
 }
@@ -147,7 +147,7 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 		return nil, err
 	}
 	chunk := policy.Chunk(model)
-	l := &q{Q: c, build: b, chunk: chunk, slots: make([]int32, max(1, c.Batch/chunk)*chunk)}
+	l := &q{Q: c, build: b, chunk: chunk, slots: make([]int, max(1, c.Batch/chunk)*chunk)}
 	if err := l.makeReplay(model); err != nil {
 		return nil, err
 	}

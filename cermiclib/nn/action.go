@@ -52,8 +52,7 @@ func LogProbGaussian(u, mean, scale *Node, a *envs.ActSpec) *Node {
 // LogProbCategorical is the masked log-softmax of logits [..., K], whole and at choice [...]; mask [..., K] holds 1
 // for allowed choices.
 func LogProbCategorical(logits, mask, choice *Node) (logp, all *Node) {
-	logits = Where(GreaterThan(mask, ZerosLike(mask)), logits, FillScalar(logits.Graph(), logits.Shape(), -1e9))
-	all = LogSoftmax(logits, -1)
+	all = LogSoftmax(Allowed(logits, mask), -1)
 	k := logits.Shape().Dimensions[logits.Rank()-1]
 	return ReduceSum(Mul(all, OneHot(choice, k, logits.DType())), -1), all
 }

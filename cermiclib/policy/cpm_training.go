@@ -76,7 +76,7 @@ func (f *foresight) improve(sc *model.Scope, y, raw *Node, in map[string]*Node) 
 
 // truth is what the peers would do now [B,N,K], given their outputs and what they may do.
 func (f *foresight) truth(y, mask *Node) *Node {
-	allowed := Where(GreaterThan(mask, ZerosLike(mask)), y, FillScalar(y.Graph(), y.Shape(), -1e9))
+	allowed := nn.Allowed(y, mask)
 	if f.Label == ArgmaxLabel {
 		return OneHot(ArgMax(allowed, -1), f.vector, y.DType())
 	}
@@ -147,28 +147,13 @@ func (f *foresight) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error
 
 // feed writes frames; rows beyond them are padding of weight 0.
 func (f *foresight) feed(x *rl.Rollout, frames []int32) {
-	n, k := x.N, f.spec.Act.Choices
 	rows := func(input string, write func(dst []float32, frame int)) {
-		nn.FeedRows(f.step.Program, f.step.Input(input), len(frames), func(b int, dst []float32) { write(dst, int(frames[b])) })
+		nn.FeedRows(f.step.Program, f.step.Input(input), frames, write)
 	}
-	rows("obs", func(dst []float32, frame int) { x.GatherFrom(dst, frame*n) })
+	rows("obs", func(dst []float32, frame int) { x.GatherFrom(dst, frame*x.N) })
 	rows("hidden", func(dst []float32, frame int) { copy(dst, x.Hidden[frame*len(dst):]) })
-	f.step.Feed(f.step.Input("weight"), func(dst []float32) {
-		clear(dst)
-		for b, frame := range frames {
-			for i := range n {
-				dst[b*n+i] = float32(x.Alive[int(frame)*n+i])
-			}
-		}
-	})
-	if k == 0 {
-		return
+	f.step.Feed(f.step.Input("weight"), func(dst []float32) { x.GatherAlive(dst, frames) })
+	if f.spec.Act.Choices > 0 {
+		rows("mask", x.GatherMask)
 	}
-	rows("mask", func(dst []float32, frame int) {
-		for i := range dst {
-			if dst[i] = 1; x.Mask != nil {
-				dst[i] = float32(x.Mask[frame*n*k+i])
-			}
-		}
-	})
 }

@@ -163,7 +163,7 @@ func (p spectra) attention(sc *model.Scope, own, tokens, exists *Node) *Node {
 	scores := p.scaled(ReduceSum(Mul(InsertAxes(query, 1), key), -1)) // [R,M,H]
 	if p.Mask {
 		there := BroadcastToDims(InsertAxes(exists, -1), d[0], d[1], p.Heads)
-		scores = Where(GreaterThan(there, ZerosLike(there)), scores, FillScalar(scores.Graph(), scores.Shape(), -1e9))
+		scores = nn.Allowed(scores, there)
 	}
 	return Reshape(ReduceSum(Mul(InsertAxes(Softmax(scores, 1), -1), value), 1), d[0], p.Width)
 }

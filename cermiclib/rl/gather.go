@@ -17,25 +17,9 @@ func (x *Rollout) GatherFrom(dst []float32, row int) {
 }
 
 // GatherNext writes the true next observation of an agent step, also at the end of an episode, into dst [I].
-func (x *Rollout) GatherNext(dst []float32, row int) {
-	obs, cells := x.nextFrame(row / x.N)
-	o, h, i := x.Spec.ObsLen(), x.Spec.CellLen(), row%x.N
-	gather(dst[:o+h], x.Spec, obs[i*o:(i+1)*o], cells[i*h:(i+1)*h])
-}
-
-// nextFrame returns the true next observations of frame = t·E + c, also at the end of an episode: obs [N,O] and cells
-// [N,H,W].
-func (x *Rollout) nextFrame(frame int) (obs []float32, cells []uint16) {
-	return afterFrame(x, frame, x.Obs, x.last.obs, x.N*x.Spec.ObsLen()),
-		afterFrame(x, frame, x.Cells, x.last.cells, x.N*x.Spec.CellLen())
-}
-
-// afterFrame returns the values of the true next step of a frame, from the rollout's rows or from the finals'.
-func afterFrame[T any](x *Rollout, frame int, rows, finals []T, width int) []T {
-	if k := int(x.last.index[frame]); k >= 0 {
-		return row(finals, k, width)
-	}
-	return row(rows, frame+x.E, width)
+func (x *Rollout) GatherNext(dst []float32, step int) {
+	next, o, h := x.next(step/x.N), x.Spec.ObsLen(), x.Spec.CellLen()
+	gather(dst[:o+h], x.Spec, row(next.obs, step%x.N, o), row(next.cells, step%x.N, h))
 }
 
 // Next gathers the true next observations of rows into dst [len(rows), I].
@@ -58,6 +42,25 @@ func gather(dst []float32, s *envs.Spec, obs []float32, cells []uint16) {
 		copy(to, obs[b*o:(b+1)*o])
 		for i, cell := range cells[b*h : (b+1)*h] {
 			to[o+i] = float32(cell)
+		}
+	}
+}
+
+// GatherAlive writes 1 for each living agent of frames into dst [B,N], 0 elsewhere and in the rows beyond.
+func (x *Rollout) GatherAlive(dst []float32, frames []int32) {
+	clear(dst)
+	for k, frame := range frames {
+		for i, alive := range row(x.Alive, int(frame), x.N) {
+			dst[k*x.N+i] = float32(alive)
+		}
+	}
+}
+
+// GatherMask writes 1 for each allowed action of a frame into dst [N,K].
+func (x *Rollout) GatherMask(dst []float32, frame int) {
+	for i := range dst {
+		if dst[i] = 1; x.Mask != nil {
+			dst[i] = float32(x.Mask[frame*len(dst)+i])
 		}
 	}
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rl is the host side of reinforcement learning: rollouts, returns and advantages, action distributions, the
-// replay buffer and running statistics. Arrays are flat []float32 in time-major order; nothing here builds a graph.
 package rl
 
 import (
@@ -60,15 +58,47 @@ type Rollout struct {
 
 // finals holds the true last observation of every episode that ended inside the rollout, in order of (t, c).
 type finals struct {
-	index []int32 // [T,E] index in obs and state, or -1
-	obs   []float32
-	cells []uint16
-	state []float32
-	mask  []uint8
-	n     int
-
+	observed
+	index   []int32 // [T,E] row, or -1
+	n       int
 	visible []uint8 // labels, if the rollout keeps them
 	relPos  []float32
+}
+
+// observed holds what agents observe in some frames, a row each.
+type observed struct {
+	obs   []float32 // [.,N,O]; [.,N,X] beside cells
+	cells []uint16  // [.,N,H,W]
+	state []float32 // [.,S]
+	mask  []uint8   // [.,N,K]; nil for tasks without masks
+}
+
+// row returns row k alone.
+func (v *observed) row(s *envs.Spec, k int) observed {
+	return observed{row(v.obs, k, s.Agents*s.ObsLen()), row(v.cells, k, s.Agents*s.CellLen()), row(v.state, k, s.State),
+		row(v.mask, k, s.Agents*s.Act.Choices)}
+}
+
+// row returns row k of v, which has the given width; nil for a nil v.
+func row[T any](v []T, k, width int) []T {
+	if v == nil {
+		return nil
+	}
+	return v[k*width : (k+1)*width]
+}
+
+// append adds the rows of w.
+func (v *observed) append(w observed) {
+	v.obs, v.cells = append(v.obs, w.obs...), append(v.cells, w.cells...)
+	v.state, v.mask = append(v.state, w.state...), append(v.mask, w.mask...)
+}
+
+// set overwrites the rows of v by those of w.
+func (v observed) set(w observed) {
+	copy(v.obs, w.obs)
+	copy(v.cells, w.cells)
+	copy(v.state, w.state)
+	copy(v.mask, w.mask)
 }
 
 // Rows is T·E·N, the number of agent steps; agent step (t, c, i) is row (t·E + c)·N + i.
@@ -125,44 +155,40 @@ func (x *Rollout) Clear() {
 	for i := range x.last.index {
 		x.last.index[i] = -1
 	}
-	x.last.n, x.last.obs, x.last.cells, x.last.state = 0, x.last.obs[:0], x.last.cells[:0], x.last.state[:0]
-	x.last.mask, x.last.visible, x.last.relPos = x.last.mask[:0], x.last.visible[:0], x.last.relPos[:0]
+	x.last.n, x.last.visible, x.last.relPos = 0, x.last.visible[:0], x.last.relPos[:0]
+	x.last.observed = observed{x.last.obs[:0], x.last.cells[:0], x.last.state[:0], x.last.mask[:0]}
 	clear(x.Intrinsic)
 	x.ExtrinsicWeight = 1
 }
 
 // Observe copies s, the step before action t, into row t of the [T+1] fields.
 func (x *Rollout) Observe(t int, s *envs.Step) {
-	copy(x.Obs[t*x.E*x.N*x.Spec.ObsLen():], s.Obs)
-	copy(x.Cells[t*x.E*x.N*x.Spec.CellLen():], s.Cells)
-	copy(x.State[t*x.E*x.Spec.State:], s.State)
-	copy(x.Alive[t*x.E*x.N:], s.Alive)
-	if x.Mask != nil {
-		copy(x.Mask[t*x.E*x.N*x.Spec.Act.Choices:], s.Mask)
-	}
-	if x.Visible != nil {
-		at := t * x.E * x.N * x.Spec.Peers()
-		copy(x.Visible[at:], s.Visible)
-		copy(x.RelPos[2*at:], s.RelPos)
+	put(x.Obs, t, s.Obs)
+	put(x.Cells, t, s.Cells)
+	put(x.State, t, s.State)
+	put(x.Alive, t, s.Alive)
+	put(x.Mask, t, s.Mask)
+	put(x.Visible, t, s.Visible)
+	put(x.RelPos, t, s.RelPos)
+}
+
+// put copies src to row t of dst, whose rows are as long; a nil dst is not kept.
+func put[T any](dst []T, t int, src []T) {
+	if dst != nil {
+		copy(dst[t*len(src):], src)
 	}
 }
 
 // End keeps the true last observation of environment c, whose episode ended with action t; s must still hold it.
 func (x *Rollout) End(t, c int, s *envs.Step) {
-	o, h, sl := x.N*x.Spec.ObsLen(), x.N*x.Spec.CellLen(), x.Spec.State
 	x.last.index[t*x.E+c] = int32(x.last.n)
 	x.last.n++
-	x.last.obs = append(x.last.obs, s.Obs[c*o:(c+1)*o]...)
-	x.last.cells = append(x.last.cells, s.Cells[c*h:(c+1)*h]...)
-	x.last.state = append(x.last.state, s.State[c*sl:(c+1)*sl]...)
-	if s.Mask != nil {
-		k := x.N * x.Spec.Act.Choices
-		x.last.mask = append(x.last.mask, s.Mask[c*k:(c+1)*k]...)
-	}
+	seen := observed{s.Obs, s.Cells, s.State, s.Mask}
+	x.last.append(seen.row(x.Spec, c))
 	if x.Visible != nil {
 		p := x.N * x.Spec.Peers()
-		x.last.visible = append(x.last.visible, s.Visible[c*p:(c+1)*p]...)
-		x.last.relPos = append(x.last.relPos, s.RelPos[2*c*p:2*(c+1)*p]...)
+		x.last.visible = append(x.last.visible, row(s.Visible, c, p)...)
+		x.last.relPos = append(x.last.relPos, row(s.RelPos, c, 2*p)...)
 	}
 }
 
@@ -171,29 +197,33 @@ func (x *Rollout) Done(t, c int) bool {
 	return x.Terminated[t*x.E+c]|x.Truncated[t*x.E+c] != 0
 }
 
-// ObsRow returns the observation of an agent step, row = (t·E + c)·N + i; Gather adds the cells.
-func (x *Rollout) ObsRow(row int) []float32 {
-	o := x.Spec.ObsLen()
-	return x.Obs[row*o : (row+1)*o]
+// frame returns what is observed before the action of frame = t·E + c; t = T is allowed.
+func (x *Rollout) frame(frame int) observed {
+	all := observed{x.Obs, x.Cells, x.State, x.Mask}
+	return all.row(x.Spec, frame)
 }
 
+// next returns what is truly observed after frame = t·E + c, also at the end of an episode.
+func (x *Rollout) next(frame int) observed {
+	if k := x.last.index[frame]; k >= 0 {
+		return x.last.row(x.Spec, int(k))
+	}
+	return x.frame(frame + x.E)
+}
+
+// ObsRow returns the observation of an agent step, row = (t·E + c)·N + i; Gather adds the cells.
+func (x *Rollout) ObsRow(step int) []float32 { return row(x.Obs, step, x.Spec.ObsLen()) }
+
 // NextRow returns the true next observation of an agent step, also at the end of an episode.
-func (x *Rollout) NextRow(row int) []float32 {
-	obs, _ := x.nextFrame(row / x.N)
-	o, agent := x.Spec.ObsLen(), row%x.N
-	return obs[agent*o : (agent+1)*o]
+func (x *Rollout) NextRow(step int) []float32 {
+	return row(x.next(step/x.N).obs, step%x.N, x.Spec.ObsLen())
 }
 
 // NextState returns the true next state of frame = t·E + c, also at the end of an episode.
-func (x *Rollout) NextState(frame int) []float32 {
-	return afterFrame(x, frame, x.State, x.last.state, x.Spec.State)
-}
+func (x *Rollout) NextState(frame int) []float32 { return x.next(frame).state }
 
-// NextMask returns the allowed actions after frame = t·E + c [N,K], also at the end of an episode; the task must have
-// masks.
-func (x *Rollout) NextMask(frame int) []uint8 {
-	return afterFrame(x, frame, x.Mask, x.last.mask, x.N*x.Spec.Act.Choices)
-}
+// NextMask returns the allowed actions after frame = t·E + c [N,K]; the task must have masks.
+func (x *Rollout) NextMask(frame int) []uint8 { return x.next(frame).mask }
 
 // ActionVector writes the vector form of the action of an agent step into dst: one-hot [K], or the box action scaled to
 // [-1, 1] [D].
@@ -208,6 +238,3 @@ func (x *Rollout) ActionVector(dst []float32, row int) {
 		dst[d] = 2*(x.Act.Continuous[row*a.Dim+d]-a.Low[d])/(a.High[d]-a.Low[d]) - 1
 	}
 }
-
-// Scalars are the named numbers that one iteration reports: losses, ratios, moments.
-type Scalars map[string]float64

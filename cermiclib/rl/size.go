@@ -27,12 +27,15 @@ func rolloutSize(s *envs.Spec, t, hidden int) float64 {
 }
 
 // Fits returns an error if this machine lacks the memory for a rollout of t steps; hidden is as in NewRollout.
-func Fits(spec *envs.Spec, t, hidden int) error {
-	size, machine := rolloutSize(spec, t, hidden), float64(machineMemory())
-	if machine > 0 && size > machine {
-		return fmt.Errorf(
-			"a rollout batch of %d frames of %s takes %.2f GB, more than the %.2f GB of this machine: collect fewer frames",
-			t*spec.NumEnvs, spec.Name, size/GB, machine/GB)
+func Fits(s *envs.Spec, t, hidden int) error {
+	return fitsMachine(rolloutSize(s, t, hidden), "rollout batch", t*s.NumEnvs, s.Name, "collect fewer frames")
+}
+
+// fitsMachine returns an error with advice if size, the bytes of frames of a task, exceeds the machine's memory.
+func fitsMachine(size float64, what string, frames int, task, advice string) error {
+	if machine := float64(machineMemory()); machine > 0 && size > machine {
+		return fmt.Errorf("a %s of %d frames of %s takes %.2f GB, more than the %.2f GB of this machine: %s",
+			what, frames, task, size/GB, machine/GB, advice)
 	}
 	return nil
 }
