@@ -3,6 +3,8 @@
 package memory
 
 import (
+	"context"
+
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -21,7 +23,7 @@ func (m *graphMemory) Inspect(x *rl.Rollout) ([]results.Graph, error) {
 		return nil, err
 	}
 	out := make([]results.Graph, x.Rows())
-	err := detected(m.detector, x, func(row int, probability []float32) {
+	err := m.detected(x, func(row int, probability []float32) {
 		p := make([]float64, m.agents)
 		for j, v := range probability {
 			if j != row%x.N {
@@ -63,22 +65,19 @@ func (m *graphMemory) attend(x *rl.Rollout, visit func(row int, weights []float6
 	// A chunk is one agent step, repeated: its graph is the one behind the first.
 	graphs := m.Chunk + 1
 	weights, rows := make([]float32, m.agents*graphs*inspectRows), make([]int32, inspectRows*m.Chunk)
-	for from := 0; from < x.Rows(); from += inspectRows {
+	return p.Blocks(context.Background(), x.Rows(), inspectRows, func(from, _ int) {
 		for k := range rows {
 			rows[k] = int32(min(from+k/m.Chunk, x.Rows()-1))
 		}
 		m.Gather(p, 0, x, rows)
-		if err := p.Run(); err != nil {
-			return err
-		}
+	}, func(from, to int) {
 		p.Read(0, weights)
-		for c := range min(inspectRows, x.Rows()-from) {
+		for c := range to - from {
 			w := make([]float64, m.agents)
 			for j := range w {
 				w[j] = float64(weights[(j*graphs+1)*inspectRows+c])
 			}
 			visit(from+c, w)
 		}
-	}
-	return nil
+	})
 }

@@ -28,16 +28,10 @@ type Memory interface {
 	Inputs(b int) []nn.Input
 	// Gather feeds the inputs of p from index first on. Agent steps are rows of x; with Chunk > 1 each run of Chunk
 	// entries is one agent of one environment at consecutive steps.
-	Gather(p Feeder, first int, x *rl.Rollout, rows []int32)
+	Gather(p nn.Feeder, first int, x *rl.Rollout, rows []int32)
 	// Context builds the features from the nodes of Inputs, with its variables below sc. It works in the dtype of its
 	// inputs.
 	Context(sc *model.Scope, in []*graph.Node) Context
-}
-
-// Feeder holds the inputs of a memory: an nn.Program, or a Window.
-type Feeder interface {
-	// Feed lets fill write input i, flat in row-major order.
-	Feed(i int, fill func(dst []float32))
 }
 
 // Watcher is implemented by memories that must see a rollout batch in time order before it is trained on: to carry a

@@ -4,13 +4,14 @@ package memory
 
 import (
 	"fmt"
-	"slices"
 
-	"cermic/envs"
-	"cermic/envs/rng"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
 )
 
 // play is a rollout of random actions with the simulator's labels.
@@ -22,25 +23,14 @@ func playRandomly(env envs.Env, frames int, seed uint64) (*play, error) {
 	if err := rl.Fits(s, frames/s.NumEnvs, 0); err != nil {
 		return nil, err
 	}
-	x := &play{Rollout: rl.NewRollout(s, frames/s.NumEnvs, 0)}
+	x, r := &play{rl.NewRollout(s, frames/s.NumEnvs, 0)}, rng.New(seed, "pretrain play")
 	x.KeepLabels()
-	out, act, r := envs.NewStep(s), envs.NewActions(s), rng.New(seed, "pretrain play")
-	done := slices.Repeat([]uint8{1}, s.NumEnvs)
-	env.Reset(nil, out)
-	for t := range x.T {
-		if err := envs.CheckStep(env, out, nil); err != nil {
-			return nil, fmt.Errorf("%s, step %d: %w", s.Name, t, err)
-		}
-		x.Observe(t, out)
-		copy(x.IsFirst[t*x.E:], done)
+	err := rl.NewCollector(env).Collect(x.Rollout, func(_ int, out *envs.Step, act *envs.Actions) error {
 		randomActions(s, out, act, r)
-		env.Step(act, out)
-		for c := range done {
-			done[c] = out.Terminated[c] | out.Truncated[c]
-		}
-		if slices.Max(done) != 0 {
-			env.Reset(done, out)
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s, %w", s.Name, err)
 	}
 	return x, nil
 }
@@ -88,6 +78,7 @@ const (
 	inLabel         // [B,N] 1 for agents in sight
 	inTarget        // [N,B,I] observations of the other agents, of which node targets are encodings
 	inOffset        // [2,N,B] their positions relative to the observer
+	playInputs
 )
 
 // inputs declares them for b agent steps.
@@ -105,13 +96,7 @@ func (x *play) feed(p *nn.Program, first int, rows []int32) {
 			dst[int(row)%n*b+k] = 1
 		}
 	})
-	p.Feed(first+inLabel, func(dst []float32) {
-		for k, row := range rows {
-			for j, y := range x.Visible[int(row)*n : (int(row)+1)*n] {
-				dst[k*n+j] = float32(y)
-			}
-		}
-	})
+	feedLabels(p, first+inLabel, x.Rollout, rows)
 	p.Feed(first+inTarget, func(dst []float32) {
 		width := x.Spec.InLen()
 		for k, row := range rows {
@@ -122,11 +107,21 @@ func (x *play) feed(p *nn.Program, first int, rows []int32) {
 	})
 	p.Feed(first+inOffset, func(dst []float32) {
 		for k, row := range rows {
-			for j := range n {
-				for axis := range 2 {
-					dst[(axis*n+j)*b+k] = x.RelPos[(int(row)*n+j)*2+axis]
-				}
+			for at, v := range x.RelPos[int(row)*n*2 : int(row+1)*n*2] {
+				dst[(at%2*n+at/2)*b+k] = v
 			}
 		}
 	})
+}
+
+// feedLabels writes the detector labels of agent steps [B,P] into input i of p.
+func feedLabels(p nn.Feeder, i int, x *rl.Rollout, rows []int32) {
+	n := x.Spec.Peers()
+	nn.FeedEach(p, i, rows, func(dst []float32, row int) { nn.Widen(dst, x.Visible[row*n:(row+1)*n]) })
+}
+
+// targets are s_j [N·B,D] of every agent: random encodings of the observations [N,B,I].
+func (x *play) targets(store *model.Store, obs *Node, width int) *Node {
+	obs = Reshape(obs, -1, x.Spec.InLen())
+	return nn.Encode(store.Scope("/pretrain/target"), x.Spec, obs, width, true)
 }
