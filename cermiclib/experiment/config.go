@@ -76,9 +76,11 @@ func (e Config) Validate() error {
 	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
 		return fmt.Errorf("an experiment needs a task, a learner, a policy and an explorer")
 	}
-	values := func() error { return conf.Check(e) }
-	for _, check := range []func() error{values, e.Learner.Validate, e.Policy.Validate, e.Explore.Validate} {
-		if err := check(); err != nil {
+	if err := conf.Check(e); err != nil {
+		return err
+	}
+	for _, part := range []any{e.Learner, e.Policy, e.Explore} {
+		if err := conf.Validate(part); err != nil {
 			return err
 		}
 	}

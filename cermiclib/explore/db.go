@@ -13,7 +13,6 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -80,9 +79,6 @@ func NativeDB() DB {
 // Kind is "db".
 func (DB) Kind() string { return "db" }
 
-// Validate returns one sentence about the first impossible setting.
-func (c DB) Validate() error { return conf.Check(c) }
-
 // dbScope holds all variables of the module.
 const dbScope = "db"
 
@@ -120,9 +116,6 @@ type dbIn struct {
 
 // Build compiles the module's graphs.
 func (c DB) Build(b *nn.Build) (Module, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
 	m := &db{cfg: c, seed: b.Seed, kl: make([]float32, c.Minibatch), RewardNormaliser: NewRewardNormaliser(c.Bonus)}
 	rows, o, a := c.Minibatch, b.Spec.InLen(), b.Spec.Act.Len()
 	seen := []nn.Input{nn.F32("obs", rows, o), nn.F32("act", rows, a)}

@@ -4,7 +4,7 @@
 // the observations of one agent into the context feature f_n that calibrates the exploitation losses.
 //
 // A memory is a config of its own, so that `-set explore.memory=mlp` chooses one and `-set explore.memory.d_f=128`
-// changes it. Read memory.go for the contract, encoder.go for the part that all share, then the model of interest.
+// changes it. Read memory.go for the contract, then the model of interest.
 package memory
 
 import (
@@ -38,6 +38,30 @@ type Memory interface {
 // hidden state or to note detections. The owner calls it once for each rollout, before the first Gather.
 type Watcher interface {
 	Watch(x *rl.Rollout) error
+}
+
+// Watch passes x to m if it is a Watcher.
+func Watch(m Memory, x *rl.Rollout) error {
+	if w, ok := m.(Watcher); ok {
+		return w.Watch(x)
+	}
+	return nil
+}
+
+// Save returns the state that m carries between rollout batches; nil if it has none.
+func Save(m Memory) []byte {
+	if s, ok := m.(rl.Saver); ok {
+		return s.Save()
+	}
+	return nil
+}
+
+// Load continues from what Save returned.
+func Load(m Memory, state []byte) error {
+	if s, ok := m.(rl.Saver); ok {
+		return s.Load(state)
+	}
+	return nil
 }
 
 // Detecting is implemented by memories that tell which other agents are in sight.

@@ -3,6 +3,7 @@
 package rl
 
 import (
+	"fmt"
 	"slices"
 
 	"cermic/envs"
@@ -237,4 +238,97 @@ func (x *Rollout) ActionVector(dst []float32, row int) {
 	for d := range a.Dim {
 		dst[d] = 2*(x.Act.Continuous[row*a.Dim+d]-a.Low[d])/(a.High[d]-a.Low[d]) - 1
 	}
+}
+
+// Gather writes the network inputs of all agents, observations then cells, into dst [E·N,I] with I = Spec.InLen().
+func (in *Obs) Gather(dst []float32, s *envs.Spec) { gather(dst, s, in.Obs, in.Cells) }
+
+// Gather writes the network input of an agent step into dst [I].
+func (x *Rollout) Gather(dst []float32, row int) { x.GatherFrom(dst[:x.Spec.InLen()], row) }
+
+// GatherFrom is Gather for consecutive agent steps from row, as many as fit into dst. Rows of time step T are allowed.
+func (x *Rollout) GatherFrom(dst []float32, row int) {
+	o, h, n := x.Spec.ObsLen(), x.Spec.CellLen(), len(dst)/x.Spec.InLen()
+	gather(dst, x.Spec, x.Obs[row*o:(row+n)*o], x.Cells[row*h:(row+n)*h])
+}
+
+// GatherNext writes the true next observation of an agent step, also at the end of an episode, into dst [I].
+func (x *Rollout) GatherNext(dst []float32, step int) {
+	next, o, h := x.next(step/x.N), x.Spec.ObsLen(), x.Spec.CellLen()
+	gather(dst[:o+h], x.Spec, row(next.obs, step%x.N, o), row(next.cells, step%x.N, h))
+}
+
+// Next gathers the true next observations of rows into dst [len(rows), I].
+func (x *Rollout) Next(dst []float32, rows []int32) {
+	width := x.Spec.InLen()
+	for k, row := range rows {
+		x.GatherNext(dst[k*width:(k+1)*width], int(row))
+	}
+}
+
+// gather writes observations obs [B,O] and cells [B,H,W] next to each other into dst [B,I].
+func gather(dst []float32, s *envs.Spec, obs []float32, cells []uint16) {
+	o, h := s.ObsLen(), s.CellLen()
+	if h == 0 {
+		copy(dst, obs)
+		return
+	}
+	for b := range len(dst) / (o + h) {
+		to := dst[b*(o+h) : (b+1)*(o+h)]
+		copy(to, obs[b*o:(b+1)*o])
+		for i, cell := range cells[b*h : (b+1)*h] {
+			to[o+i] = float32(cell)
+		}
+	}
+}
+
+// GatherAlive writes 1 for each living agent of frames into dst [B,N], 0 elsewhere and in the rows beyond.
+func (x *Rollout) GatherAlive(dst []float32, frames []int32) {
+	clear(dst)
+	for k, frame := range frames {
+		for i, alive := range row(x.Alive, int(frame), x.N) {
+			dst[k*x.N+i] = float32(alive)
+		}
+	}
+}
+
+// GatherMask writes 1 for each allowed action of a frame into dst [N,K].
+func (x *Rollout) GatherMask(dst []float32, frame int) {
+	for i := range dst {
+		if dst[i] = 1; x.Mask != nil {
+			dst[i] = float32(x.Mask[frame*len(dst)+i])
+		}
+	}
+}
+
+// rolloutSize is the number of bytes of a rollout without its labels and last observations. The paper's rollout batch
+// of 36,000 frames takes 0.1 GB with 7 agents and 11 by 11 cells of two bytes. It is a float64, since absurd settings
+// overflow an integer.
+func rolloutSize(s *envs.Spec, t, hidden int) float64 {
+	e, n, k := float64(s.NumEnvs), float64(s.Agents), float64(s.Act.Choices)
+	observed := n*float64(4*s.ObsLen()+2*s.CellLen()+1) + 4*float64(s.State)
+	if s.Masked {
+		observed += n * k
+	}
+	action := 4.0
+	if k == 0 {
+		action = 8 * float64(s.Act.Dim) // before and after squashing
+	}
+	const row = 4 * 6         // log-probability, importance, value, both rewards, dense
+	const frame = 4 + 3*1 + 4 // score, three flags, index of a last observation
+	return e * (float64(t+1)*observed + float64(t)*(n*(action+row+4*float64(hidden))+frame))
+}
+
+// Fits returns an error if this machine lacks the memory for a rollout of t steps; hidden is as in NewRollout.
+func Fits(s *envs.Spec, t, hidden int) error {
+	return fitsMachine(rolloutSize(s, t, hidden), "rollout batch", t*s.NumEnvs, s.Name, "collect fewer frames")
+}
+
+// fitsMachine returns an error with advice if size, the bytes of frames of a task, exceeds the machine's memory.
+func fitsMachine(size float64, what string, frames int, task, advice string) error {
+	if machine := float64(machineMemory()); machine > 0 && size > machine {
+		return fmt.Errorf("a %s of %d frames of %s takes %.2f GB, more than the %.2f GB of this machine: %s",
+			what, frames, task, size/GB, machine/GB, advice)
+	}
+	return nil
 }
