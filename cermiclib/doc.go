@@ -15,7 +15,7 @@
 //     agents that is trained together (experiment/group.go).
 //  3. The learner computes a distribution of actions from each agent's own observation: learn/actor.go calls the network
 //     of policy/mlp.go, or another policy, compiled by nn/program.go. An explorer can add a context before
-//     (cermic/actor.go), or change the action after (Behave in explore/epsilon.go).
+//     (cermic/context.go), or change the action after (Behave in explore/epsilon.go).
 //  4. rl/dist.go samples the actions, each agent's from its own random stream (envs/rng). The environment steps and
 //     returns dense and sparse rewards and the ends of episodes. An ended episode keeps its last observation, and its
 //     environment is reset (endEpisodes in experiment/trainer.go).

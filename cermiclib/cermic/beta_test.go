@@ -19,16 +19,6 @@ func TestBetaFollowsItsTwoCases(t *testing.T) {
 	}
 }
 
-func TestBetaIsContinuousWhereItsCasesMeet(t *testing.T) {
-	for _, r := range [][2]float64{{0.05, 1.05}, {0.3, 2}, {1, 1.5}} {
-		joint := r[0] / r[1]
-		below, above := Beta(joint*(1-1e-12), r[0], r[1]), Beta(joint*(1+1e-12), r[0], r[1])
-		if math.Abs(below-above) > 1e-9*above || math.Abs(above-r[1]/math.Sqrt(r[0])) > 1e-9*above {
-			t.Errorf("γ₁ = %g, γ₂ = %g: beta is %g below and %g above the joint, want γ₂/√γ₁", r[0], r[1], below, above)
-		}
-	}
-}
-
 // worstCase is the smallest P(s ≤ b) by Cantelli over the ambiguity set with Σ_Ψ = 1, found by a grid over means. At
 // each mean the largest standard deviation is the worst.
 func worstCase(b, meanRadius, spreadRadius float64) float64 {

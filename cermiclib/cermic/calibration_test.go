@@ -13,6 +13,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -90,25 +91,20 @@ func sighted(spec *envs.Spec, steps, iteration int) *rl.Rollout {
 func corrections(t *testing.T, m *module, x *rl.Rollout) (without, with, mean, spread float64) {
 	t.Helper()
 	c, b := m.cfg, m.minibatch
-	p, err := m.program(m.build, "probe", func(sc *model.Scope, in batch) []*graph.Node {
+	p := must.Value(m.program(m.build, "probe", func(sc *model.Scope, in batch) []*graph.Node {
 		mu, variance := psiMoments(c.latent(sc, c.embed(sc, in.spec, in.obs), in.act))
 		mean, q := c.normalisePsi(sc, mu, variance, in.weight)
 		f := m.mem.Context(sc.At("memory"), in.memory)
 		gamma := nn.Frozen(sc.At("critic"), mean, "gamma_lo", nn.AllZero).NodeValue(mean)
 		h := c.calibration(sc, f.Now, mean, q, in.weight)(gamma)
 		return []*graph.Node{graph.Div(graph.Sub(h, mean), q)}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	rows, weight := m.sampler.draw(x, 1, b, rng.New(1, "probe"))
 	step := m.step
 	m.step = p
 	m.feed(x, rows[:b], weight[:b], 0)
 	m.step = step
-	if err := p.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Run())
 	values := make([]float32, b)
 	p.Read(0, values)
 	var byPeer [2]rl.Running
@@ -127,25 +123,17 @@ func TestCalibrationSeparatesSituationsWithPeers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a thousand gradient steps")
 	}
-	backend, err := nn.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must.Value(nn.Open())
 	spec := fakeSpec(16)
 	for _, centre := range []bool{true, false} {
 		c := small()
 		c.Memory = memory.MLP{Embed: 16, Hidden: 16, Width: 16}
 		c.Embed, c.Negatives, c.Minibatch, c.Fraction, c.Steps, c.Epochs, c.LR = 16, 8, 128, 0.5, 0, 1, 2e-3
 		c.CalibCentre = centre
-		built, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		built := must.Value(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}))
 		m := built.(*module)
 		for it := range 32 {
-			if _, err = m.Update(t.Context(), sighted(spec, 60, it)); err != nil {
-				t.Fatal(err)
-			}
+			must.Value(m.Update(t.Context(), sighted(spec, 60, it)))
 		}
 		without, with, mean, spread := corrections(t, m, sighted(spec, 60, 1000))
 		t.Logf("calib_centre=%v: corrections are %.3f without peers, %.3f with them, %.3f ± %.3f overall",

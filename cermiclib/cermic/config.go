@@ -3,10 +3,13 @@
 package cermic
 
 import (
+	"fmt"
+
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // Config holds every setting of the module. Default and Literal return complete ones; change fields of these.
@@ -18,10 +21,10 @@ type Config struct {
 	// Observations: peers.go
 	PeerChannels bool `json:"peer_channels,omitzero" help:"the module also observes where visible peers are, if o_t lacks it"`
 
-	// Acting: actor.go
+	// Acting: context.go
 	ActorContext bool `json:"actor_uses_context,omitzero" help:"actors also read the context f_n^o, with MAPPO; the paper: appendix yes, figure no"`
 
-	// Representations: encoder.go, predict.go
+	// Representations: predict.go
 	Embed       int     `json:"d_s" range:"2..8192" help:"length of the observation embedding s_t; the paper: 64"`
 	Latent      int     `json:"d_x" range:"1..8192" help:"length of the latent code x_t; not in the paper"`
 	Hidden      int     `json:"phi_hidden,omitzero" range:"0..8192" help:"width of φ and ψ; 0: 256, as in Dynamic Bottleneck; not in the paper"`
@@ -37,7 +40,7 @@ type Config struct {
 	PsiSpread     string  `json:"psi_spread" oneof:"optimal,learned,unit" help:"standard deviation σ_ψ of the decoder; optimal: a running mean of its error, unit: 1"`
 	ExploreReduce string  `json:"explore_reduce" oneof:"mean,sum" help:"reduction of the log-likelihood over the components of s_{t+1}"`
 
-	// L_exploit: psi.go, beta.go, exploit.go
+	// L_exploit: exploit.go
 	Exploit      bool    `json:"exploit" help:"L_exploit and the memory are used; false: the paper's ablation"`
 	PsiNorm      string  `json:"psi_norm" oneof:"per_dim,running,none" help:"normalisation of Ψ before comparison with the levels; per_dim: divided by d_x"`
 	Upper        float64 `json:"c_bar" help:"c̄, upper level of Ψ; not in the paper"`
@@ -47,7 +50,7 @@ type Config struct {
 	MeanRadius   float64 `json:"amb_gamma1" range:"(0..)" help:"γ₁, radius of the ambiguity set around the mean"`
 	SpreadRadius float64 `json:"amb_gamma2" help:"γ₂, radius of the ambiguity set around the second moment, above max(γ₁, 1)"`
 
-	// Calibration: consistency.go, calibration.go
+	// Calibration: consistency.go, negatives.go
 	CalibForm         string  `json:"calib_form" oneof:"bounded,anchored,residual,plain" help:"form of the calibration h(γf, μ)"`
 	CalibKappa        float64 `json:"calib_kappa" range:"0.." help:"κ, largest correction of the bounded h before centring, in units of √Σ_Ψ"`
 	CalibCentre       bool    `json:"calib_centre" help:"corrections have mean 0 over the minibatch"`
@@ -175,3 +178,37 @@ func (Config) Kind() string { return "cermic" }
 
 // adam is the module's optimiser.
 func (c Config) adam() nn.Adam { return nn.Adam{LR: c.LR, Eps: c.AdamEps, Clip: c.GradClip} }
+
+// Validate returns one sentence about the first impossible setting. It also computes the band of KL(p‖q) in which both
+// exploitation losses are zero, and refuses settings without one.
+func (c Config) Validate() error {
+	if c.Memory == nil {
+		return fmt.Errorf("cermic: memory is not set, want one of %v", conf.Kinds[memory.Config]())
+	}
+	if err := conf.Check(c); err != nil {
+		return fmt.Errorf("cermic: %w", err)
+	}
+	for _, check := range []func() error{c.Memory.Validate, c.validateParts, c.validateLevels, c.validateForm} {
+		if err := check(); err != nil {
+			return fmt.Errorf("cermic: %w", err)
+		}
+	}
+	return nil
+}
+
+func (c Config) validateParts() error {
+	if c.LogScaleMin > c.LogScaleMax {
+		return fmt.Errorf("logstd_min is %g, want at most logstd_max, %g", c.LogScaleMin, c.LogScaleMax)
+	}
+	if c.Alpha == 0 && !c.Exploit {
+		return fmt.Errorf("alpha is 0 and exploit is false, so there is nothing to train: set one of them, or explore=none")
+	}
+	if c.ActorContext && !c.Exploit {
+		return fmt.Errorf("actor_uses_context needs the memory, which exploit=false leaves out: change one of them")
+	}
+	if c.Steps > 0 && c.Epochs > 0 {
+		return fmt.Errorf("cermic_steps is %d and cermic_epochs is %d, but only one may be positive: set the other to 0",
+			c.Steps, c.Epochs)
+	}
+	return nil
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/memory"
@@ -20,14 +21,8 @@ import (
 // evaluate runs a float64 graph over a store once and returns its outputs, flat.
 func evaluate(t *testing.T, store *model.Store, fn func(sc *model.Scope, in []*Node) []*Node, args ...any) [][]float64 {
 	t.Helper()
-	exec, err := model.NewExec(pureGo(t).Backend, store, fn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Call(args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	exec := must.Value(model.NewExec(pureGo(t).Backend, store, fn))
+	out := must.Value(exec.Call(args...))
 	values := make([][]float64, len(out))
 	for i, x := range out {
 		tensors.MustConstFlatData(x, func(flat []float64) { values[i] = append(values[i], flat...) })
@@ -111,30 +106,11 @@ func TestBoundsFollowTheirDefinitions(t *testing.T) {
 		c.MIBounds = name
 		out := evaluate(t, nn.NewStore(1), func(_ *model.Scope, in []*Node) []*Node {
 			all := Log(Add(Exp(in[0]), ReduceSum(Exp(in[1]), -1)))
-			lo, hi := c.bounds(in[0], in[1], average(Sub(in[0], all), in[2]), in[2])
+			lo, hi := c.bounds(in[0], in[1], nn.Average(Sub(in[0], all), in[2]), in[2])
 			return []*Node{lo, hi}
 		}, pos, neg, weight)
 		if math.Abs(out[0][0]-want[0]) > 1e-14 || math.Abs(out[1][0]-want[1]) > 1e-14 {
 			t.Errorf("%s: γ is %g to %g, want %g to %g", name, out[0][0], out[1][0], want[0], want[1])
-		}
-	}
-}
-
-func TestSoundBoundsAreOrderedAndInRange(t *testing.T) {
-	c := Default()
-	r := rng.New(2, "bounds")
-	for range 50 {
-		pos, neg := table(r, 8, 1), table(r, 8, 4)
-		scale := float64(r.Uniform(0, 5))
-		out := evaluate(t, nn.NewStore(1), func(_ *model.Scope, in []*Node) []*Node {
-			p, n := c.squash(Squeeze(MulScalar(in[0], scale), -1), MulScalar(in[1], scale))
-			all := Log(Add(Exp(p), ReduceSum(Exp(n), -1)))
-			w := OnesLike(p)
-			lo, hi := c.bounds(p, n, average(Sub(p, all), w), w)
-			return []*Node{lo, hi}
-		}, pos, neg)
-		if lo, hi := out[0][0], out[1][0]; !(0 <= lo && lo <= hi && hi <= 1) {
-			t.Errorf("γ_lo = %g, γ_hi = %g, want 0 ≤ γ_lo ≤ γ_hi ≤ 1", lo, hi)
 		}
 	}
 }
@@ -188,22 +164,16 @@ func TestConsistencyDoesNotCollapseTheFeatures(t *testing.T) {
 	c := Default()
 	c.NegKind, c.LR = NegativesNoise, 1e-3 // with marginal negatives the features cannot collapse
 	build := &nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
-	mem, err := memory.MLP{Embed: 8, Hidden: 16, Width: 16}.Build(build)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mem := must.Value(memory.MLP{Embed: 8, Hidden: 16, Width: 16}.Build(build))
 	inputs := []nn.Input{nn.F32("reward", b), nn.F32("noise", b, c.Negatives), nn.F32("weight", b)}
 	inputs = append(inputs, mem.Inputs(b)...)
-	p, err := nn.NewProgram(build, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
+	p := must.Value(nn.NewProgram(build, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		sc = sc.At(scope)
 		f := mem.Context(sc.At("memory"), in[3:])
 		got := c.consistencyOf(sc, f, in[0], in[1], Mul(in[2], f.Exists))
 		c.adam().Minimize(sc, got.loss)
 		return []*Node{got.lo, spread(f.Now, in[2])}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	m := &module{cfg: c, seed: 1}
 	s := sampler{chunk: 1}
 	for step := range steps {
@@ -216,9 +186,7 @@ func TestConsistencyDoesNotCollapseTheFeatures(t *testing.T) {
 		p.Feed(1, func(dst []float32) { normal(dst, m.stream("noise", 0, step)) })
 		p.Feed(2, func(dst []float32) { copy(dst, weight) })
 		mem.Gather(p, 3, x, rows)
-		if err := p.Run(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Run())
 	}
 	// If any term stops its gradient, the spread falls below 0.1 by now and γ stays at 0.
 	if gamma, spread := p.Scalar(0), p.Scalar(1); gamma < 0.02 || spread < 0.3 {
@@ -283,16 +251,13 @@ func criticLossAfterSaturation(t *testing.T, bound float64) float64 {
 	c.Negatives, c.NegFilter, c.LR, c.CriticBound = 8, false, 0.1, bound
 	build := &nn.Build{Spec: fakeSpec(16), Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
 	inputs := []nn.Input{nn.F32("now", b, width), nn.F32("before", b, width), nn.I32("negative", b, c.Negatives)}
-	p, err := nn.NewProgram(build, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
+	p := must.Value(nn.NewProgram(build, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		ones := ReduceSum(OnesLike(in[0]), -1)
 		f := memory.Context{Now: in[0], Before: in[1], Exists: DivScalar(ones, width)}
 		got := c.consistencyOf(sc.At(scope), f, ZerosLike(ones), in[2], f.Exists)
 		c.adam().Minimize(sc.At(scope), got.loss)
 		return []*Node{got.loss}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	weights := build.Store.GetVariable("/cermic/critic/weights").MustValue()
 	tensors.MustMutableFlatData(weights, func(w []float32) {
 		for i := range width { // weights of the constant input; with features around 2, scores are about 2·30·√8 = 170
@@ -313,9 +278,7 @@ func criticLossAfterSaturation(t *testing.T, bound float64) float64 {
 				dst[i] = int32((i/c.Negatives + 1 + r.IntN(b-1)) % b)
 			}
 		})
-		if err := p.Run(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Run())
 		if step >= steps-20 {
 			loss += float64(p.Scalar(0)) / 20
 		}

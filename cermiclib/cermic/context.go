@@ -3,12 +3,16 @@
 package cermic
 
 import (
+	"errors"
+
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/cermiclib/explore"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs"
 )
 
 // contexts reads the intention model outside of training, with chunks of single steps. It shares the weights of the
@@ -38,14 +42,6 @@ func (t *contexts) weighted(sc *model.Scope, rows *Node) *Node {
 	return Mul(t.feature(sc, t.window.Inputs(rows)), gamma)
 }
 
-// watch takes in x, the rollout after the last one.
-func (t *contexts) watch(x *rl.Rollout) error {
-	if w, ok := t.mem.(memory.Watcher); ok {
-		return w.Watch(x)
-	}
-	return nil
-}
-
 // gather fills the window with all agent steps of x, which was watched.
 func (t *contexts) gather(x *rl.Rollout) {
 	rows := make([]int32, x.Rows())
@@ -55,18 +51,90 @@ func (t *contexts) gather(x *rl.Rollout) {
 	t.window.Gather(x, rows)
 }
 
-// save returns the state of the running episodes; nil for a memory without a state.
-func (t *contexts) save() []byte {
-	if s, ok := t.mem.(rl.Saver); ok {
-		return s.Save()
+// Reading: the appendix has the memory inform an agent's actions, but no arrow of the paper's figure leads from f_n to
+// the actor, and the method's text has none either. By default the policy is the learner's own, and acting needs no
+// memory. With actor_uses_context it reads [o_t, sg(f_n)] (D15).
+//
+// f_n comes from the weights of the rollout batch and is stored with the agent step, so no gradient of the actor
+// reaches the memory. Execution then needs the agent's own memory. It costs a pass of the memory at each step, also in
+// evaluation.
+
+// actorContext computes f_n of the running episodes, one step at a time.
+type actorContext struct {
+	*contexts
+	now     *rl.Rollout // the present step, as the task shows it
+	view    rl.Rollout  // buffers of read
+	rows    []int32     // [E·N] all agent steps of now
+	program *nn.Program // f_n of rows
+}
+
+var (
+	_ explore.Requirer        = Config{}
+	_ explore.ContextProvider = (*module)(nil)
+)
+
+// Requires says whether rollouts need labels, for the channels of peers or a detector that learns, and how long the
+// context of actors is.
+func (c Config) Requires(b *nn.Build) (needs explore.Requirements, err error) {
+	needs.Labels = c.spec(b.Spec) != b.Spec
+	if !c.Exploit {
+		return needs, nil
 	}
+	mem, err := c.Memory.Build(c.reads(b))
+	if err != nil {
+		return needs, err
+	}
+	needs.Labels = needs.Labels || mem.Shape().Labels
+	if c.ActorContext {
+		needs.Context = mem.Shape().Width
+	}
+	return needs, nil
+}
+
+// newActorContext compiles the graph of one step.
+func (c Config) newActorContext(b *nn.Build, task *envs.Spec) (*actorContext, error) {
+	read, err := c.newContexts(b)
+	if err != nil {
+		return nil, err
+	}
+	t := &actorContext{contexts: read, now: rl.NewRollout(task, 1, 0)}
+	t.now.KeepLabels() // inputs of a detector's loss, which is not computed here
+	for row := range b.Spec.NumEnvs * b.Spec.Agents {
+		t.rows = append(t.rows, int32(row))
+	}
+	inputs := t.mem.Inputs(len(t.rows))
+	t.program, err = nn.NewProgram(b, "cermic.context", inputs, func(sc *model.Scope, in []*Node) []*Node {
+		return []*Node{t.feature(sc.At(scope), in)}
+	})
+	return t, err
+}
+
+// ContextFor writes f_n of every agent into dst [E,N,F].
+func (m *module) ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error {
+	t := m.context
+	copy(t.now.Obs, in.Obs)
+	copy(t.now.Cells, in.Cells)
+	copy(t.now.Alive, in.Alive)
+	copy(t.now.IsFirst, isFirst)
+	copy(t.now.Visible, in.Visible)
+	copy(t.now.RelPos, in.RelPos)
+	x, err := m.read(t.now, &t.view)
+	if err != nil {
+		return err
+	}
+	if err := memory.Watch(t.mem, x); err != nil {
+		return err
+	}
+	t.mem.Gather(t.program, 0, x, t.rows)
+	if err := t.program.Run(); err != nil {
+		return err
+	}
+	t.program.Read(0, dst)
 	return nil
 }
 
-// load continues from what save returned.
-func (t *contexts) load(state []byte) error {
-	if s, ok := t.mem.(rl.Saver); ok {
-		return s.Load(state)
-	}
-	return nil
+// Aside calls f, which plays other episodes from their start, and then restores the state of the running ones.
+func (m *module) Aside(f func() error) error {
+	state := memory.Save(m.context.mem)
+	return errors.Join(f(), memory.Load(m.context.mem, state))
 }

@@ -16,6 +16,7 @@ import (
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -57,34 +58,24 @@ func sighting(iteration int) *rl.Rollout {
 func featuresOf(t *testing.T, cfg memory.Config, store *model.Store) [2][]float32 {
 	t.Helper()
 	b := &nn.Build{Spec: fakeSpec(2), Backend: pureGo(t), Store: store, Seed: 4}
-	mem, err := cfg.Build(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mem := must.Value(cfg.Build(b))
 	agents, l := 6, mem.Shape().Chunk
 	rows := make([]int32, 9*agents) // chunk by chunk of each agent
 	for k := range rows {
 		chunk := k / l
 		rows[k] = int32((chunk/agents*l+k%l)*agents + chunk%agents)
 	}
-	p, err := nn.NewProgram(b, "whole", mem.Inputs(len(rows)), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(nn.NewProgram(b, "whole", mem.Inputs(len(rows)), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{mem.Context(sc.At(scope).At("memory"), in).Now}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	var out [2][]float32
 	for iteration := range out {
 		x := sighting(iteration)
 		if w, ok := mem.(memory.Watcher); ok {
-			if err := w.Watch(x); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Watch(x))
 		}
 		mem.Gather(p, 0, x, rows)
-		if err := p.Run(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Run())
 		flat := make([]float32, len(rows)*12)
 		p.Read(0, flat)
 		out[iteration] = make([]float32, len(flat))
@@ -107,9 +98,7 @@ func TestContextOfTheBonusIsTheMemorysTimesConsistency(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := counting(mem)
 			m, store := newModule(t, c, fakeSpec(2), 4)
-			if err := store.GetVariable("/cermic/critic/gamma_lo").SetValue(tensors.FromValue(float32(gamma))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, store.GetVariable("/cermic/critic/gamma_lo").SetValue(tensors.FromValue(float32(gamma))))
 			plain := c
 			plain.Form = DefaultElliptical()
 			without, _ := newModule(t, plain, fakeSpec(2), 4)
@@ -118,12 +107,8 @@ func TestContextOfTheBonusIsTheMemorysTimesConsistency(t *testing.T) {
 				x := sighting(iteration)
 				got := make([]float32, x.Rows())
 				first := f.past.rows() == 0
-				if err := f.reward(t.Context(), got, x); err != nil {
-					t.Fatal(err)
-				}
-				if err := code.measure(t.Context(), &code.now, x.Rows(), code.of(x)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, f.reward(t.Context(), got, x))
+				must.Do(t, code.measure(t.Context(), &code.now, x.Rows(), code.of(x)))
 				for row := range x.Rows() {
 					features := f.now.at(int(f.now.of[row]), f.width)
 					expected := slices.Clone(code.now.at(int(code.now.of[row]), c.Latent))
@@ -170,9 +155,7 @@ func checkGains(t *testing.T, got []float32, f *elliptical, x *rl.Rollout, code 
 		sum.SymRankOne(sum, float64(x.Alive[row]), eta(row))
 	}
 	var inverse mat.Dense
-	if err := inverse.Inverse(sum); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, inverse.Inverse(sum))
 	for row, r := range got {
 		want := 0.5 * math.Log1p(mat.Inner(eta(row), &inverse, eta(row)))
 		if x.Alive[row] != 0 && math.Abs(float64(r)-want) > 1e-5 {
@@ -187,29 +170,19 @@ func TestContextOfKeptStepsFollowsTheWeights(t *testing.T) {
 		c := counting(mem)
 		c.Form = Elliptical{Features: FeatureCode, Lambda: 0.1, Reservoir: 1000, Context: true}
 		m, store := newModule(t, c, fakeSpec(2), 4)
-		if err := store.GetVariable("/cermic/critic/gamma_lo").SetValue(tensors.FromValue(float32(1))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.GetVariable("/cermic/critic/gamma_lo").SetValue(tensors.FromValue(float32(1))))
 		f, x := m.form.(*elliptical), sighting(0)
-		if err := f.reward(t.Context(), make([]float32, x.Rows()), x); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.reward(t.Context(), make([]float32, x.Rows()), x))
 		before := slices.Clone(f.now.flat[:f.now.count()*f.width])
 		for _, v := range nn.Variables(store, "/cermic/memory") {
 			flat := tensors.MustCopyFlatData[float32](v.MustValue())
 			for i := range flat {
 				flat[i] += 0.3 * float32(math.Sin(float64(i)))
 			}
-			if err := v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...)))
 		}
-		if err := f.measure(t.Context(), &f.old, f.past.rows(), f.past.steps()); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.measure(t.Context(), &f.now, x.Rows(), f.of(x)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.measure(t.Context(), &f.old, f.past.rows(), f.past.steps()))
+		must.Do(t, f.measure(t.Context(), &f.now, x.Rows(), f.of(x)))
 		if near(f.now.flat[:len(before)], before) {
 			t.Errorf("%s: other weights give the same features", name)
 		}
@@ -229,12 +202,8 @@ func TestContextOfTheBonusContinuesBitExactly(t *testing.T) {
 		straight, _ := newModule(t, c, fakeSpec(2), 4)
 		loaded, _ := newModule(t, c, fakeSpec(2), 4)
 		_, want := reward(t, straight, sighting(0))
-		if err := loaded.Load(straight.Save()); err != nil {
-			t.Fatal(err)
-		}
-		if err := loaded.Rate(t.Context(), make([]float32, len(want)), sighting(0)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, loaded.Load(straight.Save()))
+		must.Do(t, loaded.Rate(t.Context(), make([]float32, len(want)), sighting(0)))
 		_, want = reward(t, straight, sighting(1))
 		if _, got := reward(t, loaded, sighting(1)); !slices.Equal(got, want) {
 			t.Errorf("%s: the loaded module departs", name)
@@ -263,9 +232,7 @@ func observed(x *rl.Rollout, k int) *rl.Obs {
 func contextAt(t *testing.T, m *module, x *rl.Rollout, k int, in *rl.Obs) []float32 {
 	t.Helper()
 	dst := make([]float32, x.E*x.N*12)
-	if err := m.ContextFor(in, x.IsFirst[k*x.E:(k+1)*x.E], dst); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.ContextFor(in, x.IsFirst[k*x.E:(k+1)*x.E], dst))
 	return dst
 }
 
@@ -316,17 +283,12 @@ func TestContextOfActorsOutlivesASaveAndAnEvaluation(t *testing.T) {
 			contextAt(t, straight, x, k, observed(x, k))
 			contextAt(t, other, x, k, observed(x, k))
 		}
-		err := other.Aside(func() error {
+		must.Do(t, other.Aside(func() error {
 			contextAt(t, other, sighting(0), 0, observed(sighting(1), 2))
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		loaded, _ := informed(t, cfg)
-		if err := loaded.Load(other.Save()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, loaded.Load(other.Save()))
 		for k := 4; k < x.T; k++ {
 			want := contextAt(t, straight, x, k, observed(x, k))
 			for _, m := range []*module{other, loaded} {

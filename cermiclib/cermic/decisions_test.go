@@ -12,6 +12,7 @@ import (
 
 	"cermic/cermiclib/memory"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 )
 
 // decisions lists for every decision the settings that select a reading, each with a value that Validate must refuse.
@@ -49,10 +50,7 @@ var decisions = map[int]map[string]string{
 }
 
 func TestDecisionsPageNamesEveryDecisionWithItsSettings(t *testing.T) {
-	page, err := os.ReadFile("DECISIONS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Value(os.ReadFile("DECISIONS.md"))
 	for d, keys := range decisions {
 		row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| D%d \|.*$`, d)).Find(page)
 		if row == nil {
@@ -102,18 +100,12 @@ func TestEveryDecisionHasSettingsThatAreValidated(t *testing.T) {
 func TestEveryDecisionIsCommentedInTheCode(t *testing.T) {
 	var source strings.Builder
 	for _, pattern := range []string{"*.go", "../memory/*.go"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Value(filepath.Glob(pattern))
 		for _, f := range files {
 			if strings.HasSuffix(f, "_test.go") {
 				continue
 			}
-			text, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Value(os.ReadFile(f))
 			source.Write(text)
 		}
 	}

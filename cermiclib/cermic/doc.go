@@ -6,12 +6,12 @@
 //
 // # Reading order
 //
-// config.go has every setting and its reading. peers.go adds the channels of peers to the observation. encoder.go,
-// predict.go and spread.go map observations to codes and back. psi.go has the moments of Ψ; beta.go and exploit.go the
-// robust constraint and its losses; consistency.go, negatives.go and calibration.go γ and h. loss.go puts the losses
-// together. reward.go, score.go and form.go compute the intrinsic reward, by default the paper's √KL. elliptical.go and
-// reservoir.go are our form, the bonus of Theorem 1. module.go, state.go and sampling.go train the module in an
-// experiment. actor.go provides context to actors, probe.go measures what the code keeps.
+// config.go has every setting and its reading. peers.go adds the channels of peers to the observation. predict.go maps
+// observations to codes and back. exploit.go has the moments of Ψ, the robust constraint and its losses; consistency.go
+// and negatives.go γ and h. loss.go puts the losses together. reward.go and form.go compute the intrinsic reward, by
+// default the paper's √KL. elliptical.go and reservoir.go are our form, the bonus of Theorem 1. module.go and
+// sampling.go train the module in an experiment. context.go provides context to actors, probe.go measures what the code
+// keeps.
 //
 // "Dk" in a comment numbers a place where the paper is silent, ambiguous or contradicts itself. The comment states our
 // choice, the reason, and the field that switches it.

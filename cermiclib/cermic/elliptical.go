@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -15,9 +17,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
-	"cermic/envs/conf"
 )
 
 // Elliptical is the bonus of the paper's Theorem 1 on the code: how little the agent steps so far say about this one.
@@ -57,9 +59,6 @@ func DefaultElliptical() Elliptical {
 
 // Kind is "elliptical".
 func (Elliptical) Kind() string { return "elliptical" }
-
-// Validate returns one sentence about the first impossible setting.
-func (e Elliptical) Validate() error { return conf.Check(e) }
 
 func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 	f := &elliptical{Elliptical: e, width: c.Latent, act: c.actLen(b.Spec)}
@@ -134,7 +133,7 @@ func (f *elliptical) watch(x *rl.Rollout) error {
 	if f.contexts == nil {
 		return nil
 	}
-	if err := f.contexts.watch(x); err != nil {
+	if err := memory.Watch(f.contexts.mem, x); err != nil {
 		return err
 	}
 	f.contexts.gather(x)
@@ -160,11 +159,11 @@ func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) e
 // look rates x by Λ as it is; where there is none yet, as with the weights of a record, by the kept steps or x's own.
 func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	if f.contexts != nil {
-		state := f.contexts.save()
+		state := memory.Save(f.contexts.mem)
 		if err := f.watch(x); err != nil {
 			return err
 		}
-		if err := f.contexts.load(state); err != nil {
+		if err := memory.Load(f.contexts.mem, state); err != nil {
 			return err
 		}
 	}
@@ -199,9 +198,8 @@ func (f *elliptical) measure(ctx context.Context, dst *distinct, rows int, from 
 	first := dst.find(from, rows, f.past.obs, f.act)
 	room := (len(first) + scoreBatch) * f.width // Read fills whole blocks
 	dst.flat = slices.Grow(dst.flat[:0], room)[:room]
-	return f.each(ctx, len(first), from.only(first), func(at, _ int) error {
+	return f.each(ctx, len(first), from.only(first), func(at, _ int) {
 		f.prog.Read(0, dst.flat[at*f.width:(at+scoreBatch)*f.width])
-		return nil
 	})
 }
 
@@ -293,7 +291,7 @@ func gains(dst []float32, far []float64, alive []uint8) {
 // Save returns the reservoir and the state of the contexts.
 func (f *elliptical) Save() []byte {
 	if f.contexts != nil {
-		f.past.Memory = f.contexts.save()
+		f.past.Memory = memory.Save(f.contexts.mem)
 	}
 	return f.past.save()
 }
@@ -303,11 +301,64 @@ func (f *elliptical) Load(state []byte) error {
 	if err := f.recall(state); err != nil || f.contexts == nil {
 		return err
 	}
-	return f.contexts.load(f.past.Memory)
+	return memory.Load(f.contexts.mem, f.past.Memory)
 }
 
 // recall restores only the reservoir, for any number of environments.
 func (f *elliptical) recall(state []byte) error {
 	f.inverse = nil
 	return f.past.load(state)
+}
+
+// distinct holds features [U,F] of agent steps, once for all steps with the same input. In a world of few states thousands of
+// steps share a dozen, and neither features nor distances are computed twice.
+type distinct struct {
+	flat []float32 // [U,F]
+	of   []int32   // [B] which of the U a step has
+}
+
+// at is the k-th of the U features.
+func (d *distinct) at(k, width int) []float32 { return d.flat[k*width : (k+1)*width] }
+
+// count is U.
+func (d *distinct) count() int {
+	if len(d.of) == 0 {
+		return 0
+	}
+	return int(slices.Max(d.of)) + 1
+}
+
+// weights sums what the agent steps of each of the U features weigh.
+func (d *distinct) weights(of func(row int) float64) []float64 {
+	w := make([]float64, d.count())
+	for row, at := range d.of {
+		w[at] += of(row)
+	}
+	return w
+}
+
+// find fills d.of for rows agent steps and returns the first step of each of the U kinds. Steps are alike whose inputs are the
+// same in every bit; actions of length 0 are left out.
+func (d *distinct) find(f steps, rows, obs, act int) (first []int) {
+	one, other, seed := make([]float32, obs+act), make([]float32, obs+act), maphash.MakeSeed()
+	read := func(to []float32, row int) []byte {
+		f.obs(to[:obs], row)
+		if act > 0 {
+			f.act(to[obs:], row)
+		}
+		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(to))), 4*len(to))
+	}
+	d.of = slices.Grow(d.of[:0], rows)[:rows]
+	known := make(map[uint64]int32)
+	for row := range d.of {
+		bits := read(one, row)
+		name := maphash.Bytes(seed, bits)
+		at, ok := known[name]
+		if !ok || !slices.Equal(bits, read(other, first[at])) {
+			at = int32(len(first))
+			known[name], first = at, append(first, row)
+		}
+		d.of[row] = at
+	}
+	return first
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"cermic/cermiclib/rl"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -38,9 +39,7 @@ func TestEllipticalBonusIsTheInformationGain(t *testing.T) {
 		total += weights[k] * width
 	}
 	f := testElliptical(lambda, features)
-	if err := f.factorise(&f.now, weights); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.factorise(&f.now, weights))
 	got := make([]float32, rows)
 	alive := slices.Repeat([]uint8{1}, rows)
 	alive[5] = 0
@@ -63,9 +62,7 @@ func TestEllipticalBonusIsTheInformationGain(t *testing.T) {
 		sum.SymRankOne(sum, weights[k], eta(k))
 	}
 	var inverse mat.Dense
-	if err := inverse.Inverse(sum); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, inverse.Inverse(sum))
 	for k := range features {
 		want := 0.5 * math.Log1p(mat.Inner(eta(k), &inverse, eta(k)))
 		if k == 5 {
@@ -86,9 +83,7 @@ func TestEllipticalCountsWhatItTellsApart(t *testing.T) {
 		features[kind][kind] = 1
 	}
 	f := testElliptical(1e-6, features)
-	if err := f.factorise(&f.now, visits); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.factorise(&f.now, visits))
 	got := make([]float32, len(visits))
 	gains(got, f.distances(nil, &f.now), nil)
 	for kind, n := range visits {
@@ -196,16 +191,12 @@ func TestLeverageTellsRareFromNew(t *testing.T) {
 		for k := range f.past.rows() {
 			f.old.of = append(f.old.of, int32(f.past.Obs[k]))
 		}
-		if err := f.factorise(&f.old, f.old.weights(func(k int) float64 { return f.past.Weight[k] })); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.factorise(&f.old, f.old.weights(func(k int) float64 { return f.past.Weight[k] })))
 	}
 	for batch := range batches {
 		x.Iteration = batch
 		if batch == 0 { // measured beside itself
-			if err := f.factorise(&f.now, f.now.weights(func(int) float64 { return 1 })); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.factorise(&f.now, f.now.weights(func(int) float64 { return 1 })))
 		} else {
 			remembered()
 			x.Alive[rows-1] = 0 // the third kind
@@ -232,9 +223,7 @@ func TestReservoirKeepsStepsWithWeightsThatCount(t *testing.T) {
 	f := m.form.(*elliptical)
 	for it := range 3 {
 		x := fakeRollout(spec, 9, it)
-		if err := f.reward(t.Context(), make([]float32, x.Rows()), x); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.reward(t.Context(), make([]float32, x.Rows()), x))
 	}
 	weights := 0.0
 	for _, w := range f.past.Weight {

@@ -11,6 +11,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 )
 
 // formsUnderTest are all forms; the reservoir of one is full after the first rollout.
@@ -46,9 +47,7 @@ func TestLookingAtAFormTakesNothingIn(t *testing.T) {
 		looked, lookedStore := newModule(t, c, spec, 1)
 		dst := make([]float32, 9*4*3)
 		for it := range 2 {
-			if err := looked.form.look(t.Context(), dst, fakeRollout(spec, 9, 7)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, looked.form.look(t.Context(), dst, fakeRollout(spec, 9, 7)))
 			if !slices.Equal(iterate(t, plain, plainStore, spec, it, it+1), iterate(t, looked, lookedStore, spec, it, it+1)) {
 				t.Fatalf("%s: a rollout that was looked at changes iteration %d", name, it)
 			}
@@ -90,10 +89,7 @@ func TestScoresAreThoseOfTheRollout(t *testing.T) {
 func TestTheLetterKeepsItsIdentity(t *testing.T) {
 	none := Default()
 	none.Form = nil
-	a, err := conf.Marshal(none)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Value(conf.Marshal(none))
 	b, err := conf.Marshal(Default())
 	if err != nil || string(a) != string(b) || strings.Contains(string(b), "int_form") || strings.Contains(string(b), "int_others") {
 		t.Errorf("the letter is written %s, %v", b, err)

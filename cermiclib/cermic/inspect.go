@@ -63,14 +63,13 @@ func (m *module) codes(ctx context.Context, x *rl.Rollout, into *results.Trace) 
 	if c.Alpha == 0 {
 		codes = codes[:2]
 	}
-	return s.each(ctx, x.Rows(), s.of(x), func(first, last int) error {
+	return s.each(ctx, x.Rows(), s.of(x), func(first, last int) {
 		for i, code := range codes {
 			s.prog.Read(i, code.flat)
 			for k := range last - first {
 				*code.rows = append(*code.rows, wide(code.flat[k*code.width:(k+1)*code.width]))
 			}
 		}
-		return nil
 	})
 }
 

@@ -8,22 +8,18 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/nn/xlacache"
+	"cermic/envs/envtest/must"
 )
 
-// α is an input of the graph, so another value reuses the compiled graph.
+// α is a variable of the graph, so another value reuses the compiled graph.
 func TestAnotherAlphaCompilesNothing(t *testing.T) {
 	build := func(alpha float64) {
-		backend, err := nn.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		backend := must.Value(nn.Open())
 		c := small()
 		c.Alpha = alpha
 		b := &nn.Build{Spec: fakeSpec(3), Backend: backend, Store: nn.NewStore(1), Seed: 1}
 		defer b.Close()
-		if _, err := c.Build(b); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(c.Build(b))
 	}
 	build(0.2)
 	loaded, compiled := xlacache.Counts()
@@ -36,17 +32,12 @@ func TestAnotherAlphaCompilesNothing(t *testing.T) {
 	}
 }
 
-// The α in force during training weighs L_explore, not the one at construction.
 func TestAlphaWeighsTheExplorationLoss(t *testing.T) {
 	c := small()
-	c.Alpha, c.Contrast, c.ConsistencyCoef = 0.2, 0, 0
+	c.Alpha, c.Contrast, c.ConsistencyCoef = 0.7, 0, 0
 	spec := fakeSpec(3)
 	m, _ := newModule(t, c, spec, 1)
-	m.cfg.Alpha = 0.7
-	s, err := m.Update(t.Context(), fakeRollout(spec, 9, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(m.Update(t.Context(), fakeRollout(spec, 9, 0)))
 	want := s["cermic/loss_upper"] + s["cermic/loss_lower"] - 0.7*s["cermic/explore"]
 	const near = 1e-4 // float32 numbers around 1
 	if got := s["cermic/loss"]; math.Abs(got-want) > near || math.Abs(s["cermic/explore"]) < 0.1 {

@@ -21,7 +21,6 @@ type batch struct {
 	weight    *Node   // [B] 1 where the agent step counts, 0 for padding
 	reward    *Node   // [B] r^e_{t-1} in the form of reward_feat
 	negative  *Node   // input of negativeScores
-	alpha     *Node   // scalar α; unused if Config.Alpha is 0
 	memory    []*Node // inputs of the memory
 }
 
@@ -42,8 +41,8 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 	mean, logScale := c.latent(sc, s, b.act)
 	mu, variance := psiMoments(mean, logScale)
 	report("enc_std", spread(s, b.weight))
-	report("kl", DivScalar(average(mu, b.weight), float64(c.Latent)))
-	report("psi_std", DivScalar(average(Sqrt(AddScalar(variance, psiTiny)), b.weight), float64(c.Latent)))
+	report("kl", DivScalar(nn.Average(mu, b.weight), float64(c.Latent)))
+	report("psi_std", DivScalar(nn.Average(Sqrt(AddScalar(variance, psiTiny)), b.weight), float64(c.Latent)))
 
 	total = ScalarZero(s.Graph(), s.DType())
 	if c.Exploit {
@@ -54,18 +53,18 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 		calibrated := h(gamma.lo)
 		upper, lower := c.upperLoss(calibrated, q), c.lowerLoss(h(gamma.hi), q)
 		correction := Div(Sub(calibrated, m), q)
-		report("calib_mean", average(correction, b.weight))
+		report("calib_mean", nn.Average(correction, b.weight))
 		report("calib_std", spread(InsertAxes(correction, -1), b.weight))
-		upperMean, lowerMean := average(upper, b.weight), average(lower, b.weight)
+		upperMean, lowerMean := nn.Average(upper, b.weight), nn.Average(lower, b.weight)
 		total = Add(total, Add(upperMean, lowerMean))
 		total = Add(total, nn.Times(gamma.loss, "cermic/nce_coef", c.ConsistencyCoef))
 		if f.Loss != nil {
-			memoryLoss := average(f.Loss, b.weight)
+			memoryLoss := nn.Average(f.Loss, b.weight)
 			total = Add(total, memoryLoss)
 			report("loss_memory", memoryLoss)
 		}
 		if f.Right != nil {
-			right, present := average(f.Right, b.weight), average(f.Present, b.weight)
+			right, present := nn.Average(f.Right, b.weight), nn.Average(f.Present, b.weight)
 			report("detector_accuracy", right)
 			report("detector_gain", Sub(right, Max(present, OneMinus(present))))
 		}
@@ -75,7 +74,7 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 		report("loss_lower", lowerMean)
 		report("loss_nce", gamma.loss)
 		report("context_std", spread(f.Now, b.weight))
-		report("context_before", average(f.Exists, b.weight))
+		report("context_before", nn.Average(f.Exists, b.weight))
 		report("gamma_lo", gamma.lo)
 		// γ_lo is at most 0.83 with 8 negatives and 0.90 with 16, so runs are compared by its share of that (D28).
 		// The printed bounds have no such largest value.
@@ -83,27 +82,27 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 			report("gamma_share", DivScalar(gamma.lo, theory.BoundedLimit(c.Negatives)))
 		}
 		report("gamma_hi", gamma.hi)
-		report("upper_active", average(above, b.weight))
-		report("lower_active", average(below, b.weight))
-		report("band", average(Mul(OneMinus(above), OneMinus(below)), b.weight))
+		report("upper_active", nn.Average(above, b.weight))
+		report("lower_active", nn.Average(below, b.weight))
+		report("band", nn.Average(Mul(OneMinus(above), OneMinus(below)), b.weight))
 	}
 	if c.Alpha > 0 {
 		x := Add(mean, Mul(Exp(logScale), b.noise))
 		next := c.embedNext(sc, b.spec, b.next)
 		predicted := c.decode(sc, x)
-		square := average(ReduceMean(Square(Sub(next, predicted)), -1), b.weight)
+		square := nn.Average(ReduceMean(Square(Sub(next, predicted)), -1), b.weight)
 		c.followError(sc, square)
 		logSpread := c.logSpread(sc, x)
-		explore := average(c.logLikelihood(next, predicted, logSpread), b.weight)
+		explore := nn.Average(c.logLikelihood(next, predicted, logSpread), b.weight)
 		report("explore", explore)
 		report("decoder_rmse", Sqrt(square))
 		report("decoder_std", Exp(logSpread))
 		if c.Contrast > 0 {
-			contrast := average(c.contrast(sc, predicted, next, b.weight), b.weight)
+			contrast := nn.Average(c.contrast(sc, predicted, next, b.weight), b.weight)
 			report("explore_nce", contrast)
 			explore = Add(explore, nn.Times(contrast, "cermic/explore_nce", c.Contrast))
 		}
-		total = Sub(total, Mul(explore, b.alpha))
+		total = Sub(total, nn.Times(explore, "cermic/alpha", c.Alpha))
 	}
 	report("loss", total)
 	return total, terms

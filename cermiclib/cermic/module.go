@@ -4,6 +4,8 @@ package cermic
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"math"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -21,11 +23,7 @@ import (
 // scope holds all variables of the module.
 const scope = "cermic"
 
-// alphaInput is the weight of L_explore. It is an input of the training graph, so that changing it needs no
-// compilation.
-const alphaInput = "alpha"
-
-// Inputs of the training graph, in this order; the memory's follow, and then alphaInput.
+// Inputs of the training graph, in this order; the memory's follow.
 const (
 	inObs = iota
 	inNext
@@ -142,12 +140,10 @@ func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) 
 	if m.mem != nil {
 		inputs = append(inputs, m.mem.Inputs(rows)...)
 	}
-	inputs = append(inputs, nn.F32(alphaInput))
 	return nn.NewLoop(b, name, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		last := len(in) - 1
 		return fn(sc.At(scope), batch{
-			alpha: in[last], spec: b.Spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise],
-			weight: in[inWeight], reward: in[inReward], negative: in[inNegative], memory: in[inMemory:last],
+			spec: b.Spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise],
+			weight: in[inWeight], reward: in[inReward], negative: in[inNegative], memory: in[inMemory:],
 		})
 	})
 }
@@ -214,13 +210,12 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 
 // watch passes x to a memory that reads rollouts in time order, once per rollout.
 func (m *module) watch(x *rl.Rollout) error {
-	if w, ok := m.mem.(memory.Watcher); ok && !m.watched {
-		if err := w.Watch(x); err != nil {
-			return err
-		}
+	if m.watched {
+		return nil
 	}
-	m.watched = true
-	return nil
+	err := memory.Watch(m.mem, x)
+	m.watched = err == nil
+	return err
 }
 
 // stream returns the random stream for a purpose within an iteration.
@@ -230,25 +225,12 @@ func (m *module) stream(purpose string, iteration, index int) *rng.Rand {
 
 // feed writes one minibatch into the training graph; step is the index of the gradient step in this iteration.
 func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
-	o, a := x.Spec.InLen(), m.cfg.actLen(x.Spec)
-	m.step.Feed(inObs, func(dst []float32) {
-		for k, row := range rows {
-			x.Gather(dst[k*o:(k+1)*o], int(row))
-		}
-	})
-	m.step.Feed(inNext, func(dst []float32) { x.Next(dst, rows) })
-	m.step.Feed(inAct, func(dst []float32) {
-		for k, row := range rows {
-			m.cfg.action(x, dst[k*a:(k+1)*a], int(row))
-		}
-	})
+	nn.FeedEach(m.step, inObs, rows, x.Gather)
+	nn.FeedEach(m.step, inNext, rows, x.GatherNext)
+	nn.FeedEach(m.step, inAct, rows, func(dst []float32, row int) { m.cfg.action(x, dst, row) })
 	m.step.Feed(inNoise, func(dst []float32) { normal(dst, m.stream("cermic latent", x.Iteration, step)) })
 	m.step.Feed(inWeight, func(dst []float32) { copy(dst, weight) })
-	m.step.Feed(inReward, func(dst []float32) {
-		for k, row := range rows {
-			dst[k] = m.rewardBefore(x, int(row))
-		}
-	})
+	nn.FeedEach(m.step, inReward, rows, func(dst []float32, row int) { dst[0] = m.rewardBefore(x, row) })
 	negatives := m.stream("cermic negatives", x.Iteration, step)
 	switch {
 	case m.cfg.NegKind == NegativesMarginal && m.cfg.NegFilter:
@@ -261,7 +243,6 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	if m.mem != nil {
 		m.mem.Gather(m.step.Program, inMemory, x, rows)
 	}
-	m.step.Feed(m.step.Input(alphaInput), func(dst []float32) { dst[0] = float32(m.cfg.Alpha) })
 }
 
 // actLen is the length of φ's action input.
@@ -309,4 +290,69 @@ func (m *module) rewardBefore(x *rl.Rollout, row int) float32 {
 		r /= m.extrinsic.Std() + rewardTiny
 	}
 	return float32(r)
+}
+
+// state is the module's state outside the variable store. encoding/json writes floats so that they read back bit for
+// bit.
+type state struct {
+	Bonus     json.RawMessage
+	Extrinsic rl.Running
+	Last      []float32
+	Sighted   []bool `json:",omitempty"`
+	Memory    []byte // state of a memory that is an rl.Saver
+	Form      []byte `json:",omitempty"` // state of the formula of r^i
+	Context   []byte `json:",omitempty"` // state of the memory that actors read
+}
+
+// Save returns the running statistics and the state that the memory carries between rollout batches. The running means
+// of γ are variables of the store.
+func (m *module) Save() []byte {
+	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Sighted: m.sighted, Form: m.form.Save(),
+		Memory: memory.Save(m.mem)}
+	if m.context != nil {
+		s.Context = memory.Save(m.context.mem)
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		panic("cermic: running statistics are not finite: " + err.Error())
+	}
+	return data
+}
+
+// Load restores a state that Save returned.
+func (m *module) Load(data []byte) error {
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("cermic: the saved state of the module cannot be read: %w", err)
+	}
+	if err := memory.Load(m.mem, s.Memory); err != nil {
+		return err
+	}
+	if m.context != nil {
+		if err := memory.Load(m.context.mem, s.Context); err != nil {
+			return err
+		}
+	}
+	if err := m.form.Load(s.Form); err != nil {
+		return fmt.Errorf("cermic: %w", err)
+	}
+	if err := m.bonus.Load(s.Bonus); err != nil {
+		return err
+	}
+	m.extrinsic, m.last, m.sighted = s.Extrinsic, s.Last, s.Sighted
+	return nil
+}
+
+// Recall restores from a state of Save only the earlier agent steps that int_form keeps.
+func (m *module) Recall(data []byte) error {
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("cermic: the saved state of the module cannot be read: %w", err)
+	}
+	if f, ok := m.form.(*elliptical); ok {
+		if err := f.recall(s.Form); err != nil {
+			return fmt.Errorf("cermic: %w", err)
+		}
+	}
+	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/explore"
@@ -87,20 +88,14 @@ var openPureGo = sync.OnceValues(func() (nn.Backend, error) { return nn.OpenConf
 // pureGo returns the Go backend, which every build has and which compiles fast.
 func pureGo(t testing.TB) nn.Backend {
 	t.Helper()
-	b, err := openPureGo()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(openPureGo())
 	return b
 }
 
 func newModule(t testing.TB, c Config, spec *envs.Spec, seed uint64) (*module, *model.Store) {
 	t.Helper()
 	store := nn.NewStore(seed)
-	m, err := c.Build(&nn.Build{Spec: spec, Backend: pureGo(t), Store: store, Seed: seed})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Value(c.Build(&nn.Build{Spec: spec, Backend: pureGo(t), Store: store, Seed: seed}))
 	return m.(*module), store
 }
 
@@ -120,10 +115,7 @@ func iterate(t testing.TB, m *module, store *model.Store, spec *envs.Spec, first
 	for it := first; it < last; it++ {
 		x := fakeRollout(spec, 9, it)
 		for _, f := range []func(context.Context, *rl.Rollout) (rl.Scalars, error){m.Reward, m.Update} {
-			s, err := f(t.Context(), x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Value(f(t.Context(), x))
 			for _, name := range slices.Sorted(maps.Keys(s)) {
 				if math.IsNaN(s[name]) || math.IsInf(s[name], 0) {
 					t.Fatalf("iteration %d: %s is %g", it, name, s[name])
@@ -193,9 +185,7 @@ func TestMomentumEncoderFollowsItsFormula(t *testing.T) {
 	if !slices.Equal(start, slow) {
 		t.Fatal("θᵐ does not start as a copy of θ")
 	}
-	if _, err := m.Update(t.Context(), fakeRollout(spec, 5, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(m.Update(t.Context(), fakeRollout(spec, 5, 0)))
 	online, after := weights(store, "encoder"), weights(store, "momentum")
 	if slices.Equal(start, online) {
 		t.Fatal("the gradient step does not change θ")
@@ -224,10 +214,7 @@ func TestEveryTrainableVariableMoves(t *testing.T) {
 		before[v.Path()] = values(v)
 	}
 	for it := range 2 {
-		s, err := m.Update(t.Context(), fakeRollout(spec, 9, it))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Value(m.Update(t.Context(), fakeRollout(spec, 9, it)))
 		if it == 0 && (s["cermic/upper_active"] == 0 || s["cermic/lower_active"] == 0) {
 			t.Fatalf("a ReLU is never active: %v", s)
 		}
@@ -275,9 +262,7 @@ func continues(t *testing.T, c Config, spec *envs.Spec, saved, last int) bool {
 			t.Fatal(err)
 		}
 	}
-	if err := resumed.Load(state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resumed.Load(state))
 	want := iterate(t, whole, wholeStore, spec, saved, last)
 	return slices.Equal(want, iterate(t, resumed, resumedStore, spec, saved, last))
 }
@@ -315,10 +300,7 @@ func TestLiteralPresetChangesTenSettings(t *testing.T) {
 }
 
 func TestBackendsAgree(t *testing.T) {
-	fast, err := nn.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fast := must.Value(nn.Open())
 	if fast.Label == "go" {
 		t.Skip("no second backend here")
 	}
@@ -329,21 +311,13 @@ func TestBackendsAgree(t *testing.T) {
 	var runs [2][]float64
 	for i, b := range []nn.Backend{fast, pureGo(t)} {
 		store := nn.NewStore(1)
-		m, err := small().Build(&nn.Build{Spec: spec, Backend: b, Store: store, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Value(small().Build(&nn.Build{Spec: spec, Backend: b, Store: store, Seed: 1}))
 		x := fakeRollout(spec, 9, 0)
-		s, err := m.Update(t.Context(), x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Value(m.Update(t.Context(), x))
 		for _, name := range slices.Sorted(maps.Keys(s)) {
 			runs[i] = append(runs[i], s[name])
 		}
-		if _, err := m.Reward(t.Context(), x); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(m.Reward(t.Context(), x))
 		for _, r := range m.(*module).raw {
 			runs[i] = append(runs[i], float64(r))
 		}

@@ -16,10 +16,9 @@ import (
 
 // Kinds of negatives (neg_kind).
 //
-// Reading: the main text adds noise to f_n. The appendix draws negatives independently, which its proof needs. With
-// noise the critic measures denoising, and γ_lo is positive even for independent variables. The features also lose
-// spread: on navigation after 90,000 frames it is 0.21 with noise and 0.80 without; γ is 0.20 to 0.29 and 0.79 to 0.88.
-// So the appendix's is the default (D9).
+// Reading: the main text adds noise to f_n. The appendix draws negatives independently, which its proof needs and which
+// is the default. With noise the critic measures denoising: γ_lo is positive even for independent variables, and the
+// features lose spread (D9).
 const (
 	NegativesMarginal = "marginal" // f_n of other agent steps of the minibatch, from other environments if it has any
 	NegativesNoise    = "noise"    // f_n plus noise
@@ -36,9 +35,7 @@ const spreadTiny = 1e-12
 // is N(0, ‖query⊙s‖²). So one number per score has the distribution of F noise components, for 1/F of the work.
 //
 // Reading: gradients also pass through f_n and s in the negatives. Stopping either allows an unintended solution:
-// features that are equal for all agents, with γ = 0. After 750 gradient steps the spread of f_n, initially 0.58, is
-// 0.06 with s fixed and 0.27 with both gradients, where γ is 0.24 to 0.34. With f_n fixed it is 0.09 within 500 steps.
-// With critic_squash=softmax it collapses to 0.09 even so.
+// features that are equal for all agents, with γ = 0. With critic_squash=softmax they collapse even so.
 //
 // For marginal, negative [B,K] holds minibatch rows of other agent steps as int32; with neg_filter it is filled by
 // filteredDraws.
@@ -65,8 +62,7 @@ func pick(scores, rows *Node) *Node {
 
 // With neg_filter, negatives come from the marginal of the positives: rows that have an f_{n-1} themselves, never the
 // row itself, and from other environments if there are any. If all rows were candidates, many would have the features
-// of an empty graph, and γ would only measure whether a peer was ever detected. Without any information, γ would be
-// 0.67 if 4 % of the rows have an f_{n-1} (D24).
+// of an empty graph, and γ would only measure whether a peer was ever detected (D24).
 //
 // Only the graph of the gradient step knows these rows. So the host sends random numbers and the rows sorted by
 // environment. Each environment is then a segment, and a negative is uniform over the valid rows outside the segment.

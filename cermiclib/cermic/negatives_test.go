@@ -13,6 +13,7 @@ import (
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -107,15 +108,12 @@ func gammaWithoutInformation(t *testing.T, filter bool, share float64) float64 {
 	inputs := []nn.Input{
 		nn.F32("now", b, width), nn.F32("before", b, width), nn.F32("exists", b), nn.I32("negative", b, columns),
 	}
-	p, err := nn.NewProgram(build, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
+	p := must.Value(nn.NewProgram(build, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		f := memory.Context{Now: in[0], Before: in[1], Exists: in[2]}
 		got := c.consistencyOf(sc.At(scope), f, ZerosLike(in[2]), in[3], f.Exists)
 		c.adam().Minimize(sc.At(scope), got.loss)
 		return []*Node{got.lo}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	r, s, gamma := rng.New(1, "no information"), sampler{chunk: 1}, 0.0
 	for step := range steps {
 		for i := range x.Alive {
@@ -152,9 +150,7 @@ func gammaWithoutInformation(t *testing.T, filter bool, share float64) float64 {
 				marginalRows(dst, c.Negatives, x, rows, all, r)
 			}
 		})
-		if err := p.Run(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Run())
 		if step >= steps-50 {
 			gamma += float64(p.Scalar(0)) / 50
 		}

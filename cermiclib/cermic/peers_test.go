@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
@@ -42,14 +43,10 @@ func TestOnlyTheModuleReadsTheChannelsOfPeers(t *testing.T) {
 	}
 	x := labelled(spec, 9, 0)
 	before := slices.Clone(x.Obs)
-	if _, err := m.Reward(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(m.Reward(t.Context(), x))
 	with := slices.Clone(m.raw)
 	clear(x.Visible)
-	if _, err := m.Reward(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(m.Reward(t.Context(), x))
 	for row, r := range m.raw {
 		if sees := x.IsFirst[row/x.N] == 0 && row%x.N != 0; (r != with[row]) != sees {
 			t.Fatalf("agent step %d: r^i is %g with labels and %g without; a peer is visible: %v",

@@ -84,7 +84,7 @@ func (p *probe) measure(ctx context.Context, x *rl.Rollout, out rl.Scalars) erro
 	for i, kind := range p.kinds {
 		features[i] = mat.NewDense(len(rows), kind.width+1, nil)
 	}
-	err := p.each(ctx, len(rows), from, func(first, last int) error {
+	err := p.each(ctx, len(rows), from, func(first, last int) {
 		for i, kind := range p.kinds {
 			p.prog.Read(i, kind.block)
 			for k := range last - first {
@@ -95,7 +95,6 @@ func (p *probe) measure(ctx context.Context, x *rl.Rollout, out rl.Scalars) erro
 				row[kind.width] = 1
 			}
 		}
-		return nil
 	})
 	if err != nil {
 		return err

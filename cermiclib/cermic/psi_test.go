@@ -11,6 +11,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -21,6 +22,16 @@ func code(r *rng.Rand, d int) (mean, logScale []float64) {
 		logScale = append(logScale, float64(r.Uniform(-1.5, 0.5)))
 	}
 	return mean, logScale
+}
+
+// PsiMoments is psiMoments of one code in float64.
+func PsiMoments(mean, logScale []float64) (mu, variance float64) {
+	for d, m := range mean {
+		v := math.Exp(2 * logScale[d])
+		mu += 0.5 * (m*m + v - 1 - 2*logScale[d])
+		variance += 0.5*(v-1)*(v-1) + m*m*v
+	}
+	return mu, variance
 }
 
 func TestPsiMomentsAgreeWithSampling(t *testing.T) {
@@ -95,13 +106,10 @@ func TestPsiMomentsOfTheGraphAreTheClosedForm(t *testing.T) {
 	r := rng.New(3, "psi test")
 	b := &nn.Build{Backend: pureGo(t), Store: nn.NewStore(1)}
 	inputs := []nn.Input{nn.F32("mean", rows, width), nn.F32("scale", rows, width)}
-	p, err := nn.NewProgram(b, "psi", inputs, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(nn.NewProgram(b, "psi", inputs, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
 		mu, variance := psiMoments(in[0], in[1])
 		return []*graph.Node{mu, variance}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	var means, scales [rows][]float64
 	for row := range rows {
 		means[row], scales[row] = code(r, width)
@@ -113,9 +121,7 @@ func TestPsiMomentsOfTheGraphAreTheClosedForm(t *testing.T) {
 			})
 		}
 	}
-	if err := p.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Run())
 	mu, variance := make([]float32, rows), make([]float32, rows)
 	p.Read(0, mu)
 	p.Read(1, variance)

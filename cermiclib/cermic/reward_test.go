@@ -12,16 +12,14 @@ import (
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/envtest/must"
 )
 
 // reward returns r^i of the agent steps of x and the scalars of Reward.
 func reward(t *testing.T, m *module, x *rl.Rollout) (rl.Scalars, []float32) {
 	t.Helper()
 	clear(x.Intrinsic)
-	s, err := m.Reward(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(m.Reward(t.Context(), x))
 	return s, slices.Clone(x.Intrinsic)
 }
 
@@ -32,9 +30,7 @@ func TestRewardIsTheRootOfTheDivergence(t *testing.T) {
 	m, store := newModule(t, c, spec, 1)
 	x := fakeRollout(spec, 4, 0)
 	x.Intrinsic[0] = 10
-	if _, err := m.Reward(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(m.Reward(t.Context(), x))
 	// The code of row 5 by hand: θ, φ and the closed form.
 	act := make([]float32, 2)
 	x.ActionVector(act, 5)
@@ -113,9 +109,7 @@ func TestRewardDependsOnCodeAlone(t *testing.T) {
 	m, store := newModule(t, small(), spec, 1)
 	x := fakeRollout(spec, 4, 0)
 	m.fit(x)
-	if err := m.form.look(t.Context(), m.raw, x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.form.look(t.Context(), m.raw, x))
 	first := slices.Clone(m.raw)
 	for _, v := range nn.Variables(store, "/cermic") {
 		if !below("encoder", "transition")(v.Path()) {
@@ -127,9 +121,7 @@ func TestRewardDependsOnCodeAlone(t *testing.T) {
 		}
 	}
 	m.fit(x)
-	if err := m.form.look(t.Context(), m.raw, x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.form.look(t.Context(), m.raw, x))
 	if !slices.Equal(first, m.raw) {
 		t.Error("r^i changes with variables outside θ and φ")
 	}
@@ -161,9 +153,7 @@ func scoreRepeats(t *testing.T, c Config, dead ...int) {
 		x.ActionVector(act[row*2:(row+1)*2], row)
 	}
 	again := make([]float32, x.Rows())
-	if err := m.Score(t.Context(), again, x.Obs[:x.Rows()*5], act, x.Alive[:x.Rows()]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Score(t.Context(), again, x.Obs[:x.Rows()*5], act, x.Alive[:x.Rows()]))
 	for row := range again {
 		if x.Alive[row] != 0 && bonus[row] != again[row] {
 			t.Errorf("agent step %d: Reward gives %v, Score %v", row, bonus[row], again[row])

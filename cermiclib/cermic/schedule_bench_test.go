@@ -18,6 +18,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 	_ "cermic/envs/explore"
 	_ "cermic/envs/vmas"
 
@@ -69,24 +70,17 @@ func BenchmarkSchedules(b *testing.B) {
 
 func compareSchedules(b *testing.B, task, mem string, s rl.Schedule) {
 	c := Default()
-	if err := conf.Set(&c, "memory", mem); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, conf.Set(&c, "memory", mem))
 	c = rl.OnSchedule[explore.Config](c, s).(Config)
 	p := &panel{last: s.Frames/s.Rollout - 1}
 	var shares []float64
-	if err := json.Unmarshal([]byte(*sharesFlag), &shares); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, json.Unmarshal([]byte(*sharesFlag), &shares))
 	for _, share := range shares {
 		d := c
 		d.Minibatch, d.Steps = *minibatchFlag, int(math.Ceil(share*float64(s.Updates)))
 		p.cfgs = append(p.cfgs, d)
 	}
-	cfg, err := envs.Default(task)
-	if err != nil {
-		b.Fatal(err)
-	}
+	cfg := must.Value(envs.Default(task))
 	shared := cfg.Shared()
 	shared.Reward, shared.NumEnvs = envs.Sparse, 60
 	e := experiment.Config{
@@ -94,15 +88,10 @@ func compareSchedules(b *testing.B, task, mem string, s rl.Schedule) {
 		Policy: rl.OnSchedule[policy.Config](policy.DefaultMLP(), s), Explore: panelConfig{p}, Seed: 1,
 		Budget: experiment.Budget{Name: "custom", Frames: s.Frames, EvalEvery: s.Frames, EvalEpisodes: 1},
 	}
-	store, err := results.Open(b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
+	store := must.Value(results.Open(b.TempDir()))
 	conf.Register(panelConfig{})
 	for b.Loop() {
-		if _, err := experiment.Run(b.Context(), e, store); err != nil {
-			b.Fatal(err)
-		}
+		must.Value(experiment.Run(b.Context(), e, store))
 	}
 	b.Logf("steps minibatch ms/rollout explore nce_gain detector_gain calib_std gamma_hi progress")
 	for i, got := range p.final {

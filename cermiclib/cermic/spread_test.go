@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/envs/envtest/must"
 )
 
 // The running mean of the squared error is unbiased from the first step, has a floor, and determines σ_ψ.
@@ -47,24 +48,15 @@ func TestSpreadReachesTheDecodersError(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a few hundred gradient steps")
 	}
-	backend, err := nn.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must.Value(nn.Open())
 	for spread, near := range map[string]bool{SpreadOptimal: true, SpreadLearned: false} {
 		spec, c := fakeSpec(8), small()
 		c.PsiSpread, c.Minibatch, c.Fraction, c.Exploit, c.Contrast, c.Steps, c.Epochs = spread, 64, 1, false, 0, 0, 1
 		c.Hidden, c.LR = 64, 1e-3 // error and running mean converge within these steps
-		m, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Value(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}))
 		var sigma, rmse, steps float64
 		for it := range 30 {
-			s, err := m.Update(t.Context(), fakeRollout(spec, 40, it))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Value(m.Update(t.Context(), fakeRollout(spec, 40, it)))
 			sigma, rmse, steps = s["cermic/decoder_std"], s["cermic/decoder_rmse"], steps+s["cermic/steps"]
 		}
 		if ratio := sigma / rmse; (math.Abs(ratio-1) < 0.1) != near {

@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/memory"
@@ -53,16 +54,13 @@ func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*N
 	backend := pureGo(t)
 	tr := &trial{t: t, store: nn.NewStore(3)}
 	spec := &envs.Spec{Name: "trial", NumEnvs: 1, Agents: 1, Obs: []int{trialObs}}
-	mem, err := c.Memory.Build(&nn.Build{Spec: spec, Backend: backend, Store: tr.store, Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mem := must.Value(c.Memory.Build(&nn.Build{Spec: spec, Backend: backend, Store: tr.store, Seed: 3}))
 	tr.args = trialBatch(c)
 	build := func(sc *model.Scope, in []*Node) (value, total *Node, terms []term) {
 		total, terms = c.losses(sc.At(scope), mem, batch{
 			spec: spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise],
 			weight: in[inWeight], reward: in[inReward],
-			negative: in[inNegative], memory: in[inMemory:], alpha: ConstAs(in[inReward], c.Alpha),
+			negative: in[inNegative], memory: in[inMemory:],
 		})
 		named := map[string]*Node{}
 		for _, term := range terms {
@@ -70,7 +68,7 @@ func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*N
 		}
 		return goal(total, named), total, terms
 	}
-	tr.exec, err = model.NewExec(backend.Backend, tr.store, func(sc *model.Scope, in []*Node) []*Node {
+	tr.exec = must.Value(model.NewExec(backend.Backend, tr.store, func(sc *model.Scope, in []*Node) []*Node {
 		value, _, terms := build(sc, in)
 		tr.vars, tr.names = nil, nil
 		var nodes []*Node
@@ -84,17 +82,11 @@ func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*N
 			tr.names, out = append(tr.names, term.name), append(out, term.value)
 		}
 		return out
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr.goal, err = model.NewExec(backend.Backend, tr.store, func(sc *model.Scope, in []*Node) []*Node {
+	}))
+	tr.goal = must.Value(model.NewExec(backend.Backend, tr.store, func(sc *model.Scope, in []*Node) []*Node {
 		value, total, _ := build(sc, in)
 		return []*Node{value, total} // the Go backend requires that the last node is used
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	tr.run() // creates the variables
 	return tr
 }

@@ -5,7 +5,6 @@
 package experiment
 
 import (
-	"cmp"
 	"fmt"
 
 	"cermic/cermiclib/explore"
@@ -77,8 +76,13 @@ func (e Config) Validate() error {
 	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
 		return fmt.Errorf("an experiment needs a task, a learner, a policy and an explorer")
 	}
-	if err := cmp.Or(conf.Check(e), e.Learner.Validate(), e.Policy.Validate(), e.Explore.Validate()); err != nil {
+	if err := conf.Check(e); err != nil {
 		return err
+	}
+	for _, part := range []any{e.Learner, e.Policy, e.Explore} {
+		if err := conf.Validate(part); err != nil {
+			return err
+		}
 	}
 	_, greedy := e.Learner.(learn.ValueBased)
 	if _, ok := e.Explore.(explore.Epsilon); ok && greedy {

@@ -39,13 +39,10 @@ const (
 // 0.05, 0.2 for each method, the same for all tasks.
 var defaultCoef = map[string]float64{"mace": 0.01, "db": 0.05, "rff": 0.01}
 
-// DefaultBonus is the rule by which the bonus of every curiosity method is scaled, of the explorer of that Kind: the
-// running mean over all of training taken off, divided by the running standard deviation, and weighted by
-// defaultCoef. What is left without centring rewards not finishing an episode that ends at success: on explore/rooms
-// MACE finds the goal either way and gets there in every episode only when its bonus is centred. Methods then differ
-// in what they find new, and in how fast that fades, not in units. Where episodes have a fixed length, what PPO feels
-// of a bonus is the standard deviation of coef × normalised r^i a step, which RewardNormaliser.Apply reports. Presets
-// of the authors' own schemes set the fields themselves.
+// DefaultBonus scales the bonus of every curiosity method alike: minus the running mean over all of training, divided
+// by the running standard deviation, weighted by defaultCoef of the explorer's Kind. Without centring, a bonus rewards
+// not finishing an episode that ends at success. Methods then differ in what they find new, and in how fast that fades,
+// not in units.
 func DefaultBonus(kind string) Bonus {
 	return Bonus{IntNorm: NormCenterStd, IntMemory: 1, IntClip: 5, IntCoef: defaultCoef[kind], IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000}
 }

@@ -7,12 +7,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gomlx/gomlx/core/graph"
+	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
-	"cermic/envs/conf"
+	"cermic/envs"
 	"cermic/envs/rng"
 )
 
@@ -79,9 +79,6 @@ func NativeDB() DB {
 // Kind is "db".
 func (DB) Kind() string { return "db" }
 
-// Validate returns one sentence about the first impossible setting.
-func (c DB) Validate() error { return conf.Check(c) }
-
 // dbScope holds all variables of the module.
 const dbScope = "db"
 
@@ -106,38 +103,131 @@ var (
 	_ rl.Scorer = (*db)(nil)
 )
 
-// Build compiles the module's two graphs.
+// dbIn are the inputs of a gradient step.
+type dbIn struct {
+	spec   *envs.Spec
+	obs    *Node // [B,I]
+	act    *Node // [B,A]
+	next   *Node // [B,I] true next observations
+	noise  *Node // [B,Z] standard normal
+	weight *Node // [B] 0 for padding and dead agents
+	sample *Node // [B,S] standard normal, of the generator
+}
+
+// Build compiles the module's graphs.
 func (c DB) Build(b *nn.Build) (Module, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
 	m := &db{cfg: c, seed: b.Seed, kl: make([]float32, c.Minibatch), RewardNormaliser: NewRewardNormaliser(c.Bonus)}
 	rows, o, a := c.Minibatch, b.Spec.InLen(), b.Spec.Act.Len()
+	seen := []nn.Input{nn.F32("obs", rows, o), nn.F32("act", rows, a)}
 	var err error
-	m.score, err = nn.NewProgram(b, "db.reward", []nn.Input{nn.F32("obs", rows, o), nn.F32("act", rows, a)},
-		func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-			sc = sc.At(dbScope).At("online")
-			mean, scale := c.transition(sc, c.encode(sc, b.Spec, in[0]), in[1])
-			return []*graph.Node{divergence(mean, scale)}
-		})
-	if err != nil {
-		return nil, err
-	}
-	inputs := []nn.Input{
-		nn.F32("obs", rows, o), nn.F32("act", rows, a), nn.F32("next", rows, o), nn.F32("noise", rows, c.Latent), nn.F32("weight", rows),
-		nn.F32("sample", rows, c.Feat),
-	}
-	m.step, err = nn.NewLoop(b, "db.update", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		return c.train(sc.At(dbScope), dbIn{spec: b.Spec, obs: in[0], act: in[1], next: in[2], noise: in[3], weight: in[4], sample: in[5]})
+	m.score, err = nn.NewProgram(b, "db.reward", seen, func(sc *model.Scope, in []*Node) []*Node {
+		sc = sc.At(dbScope).At("online")
+		mean, scale := c.transition(sc, c.encode(sc, b.Spec, in[0]), in[1])
+		return []*Node{divergence(mean, scale)}
 	})
 	if err != nil {
 		return nil, err
 	}
-	m.track, err = nn.NewProgram(b, "db.momentum", []nn.Input{nn.F32("unused", 1)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	inputs := append(seen, nn.F32("next", rows, o), nn.F32("noise", rows, c.Latent), nn.F32("weight", rows),
+		nn.F32("sample", rows, c.Feat))
+	m.step, err = nn.NewLoop(b, "db.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
+		return c.train(sc.At(dbScope), dbIn{b.Spec, in[0], in[1], in[2], in[3], in[4], in[5]})
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.track, err = nn.NewProgram(b, "db.momentum", []nn.Input{nn.F32("unused", 1)}, func(sc *model.Scope, in []*Node) []*Node {
 		c.follow(sc.At(dbScope), in[0])
 		return in
 	})
 	return m, err
+}
+
+// scaleFloor keeps the spread of z away from 0.
+const scaleFloor = 1e-3
+
+// Clamp of the log of σ_G: the authors' floor of 0.1, and a ceiling far above any use.
+var logSpreadMin, logSpreadMax = math.Log(0.1), 2.0
+
+// encode maps o [B,I] to s [B,S].
+func (c DB) encode(sc *model.Scope, s *envs.Spec, obs *Node) *Node {
+	return nn.Encode(sc.At("encoder"), s, obs, c.Feat, c.FeatNorm)
+}
+
+// transition maps s [B,S] and the action [B,A] to mean and spread of z, both [B,Z].
+func (c DB) transition(sc *model.Scope, s, act *Node) (mean, scale *Node) {
+	out := Split(nn.Transition(sc.At("transition"), s, act, c.Hidden, 2*c.Latent), -1, 2)
+	return out[0], MaxScalar(Softplus(out[1]), scaleFloor)
+}
+
+// divergence is KL(N(mean, scale²) ‖ N(0, I)) [B], summed over components:
+//
+//	KL = Σ ½(μ² + σ² − 1) − log σ
+func divergence(mean, scale *Node) *Node {
+	each := Sub(MulScalar(AddScalar(Add(Square(mean), Square(scale)), -1), 0.5), Log(scale))
+	return ReduceSum(each, -1)
+}
+
+// generate maps z [B,Z] to the mean of s' [B,S] and the log of its spread, a scalar.
+func (c DB) generate(sc *model.Scope, z *Node) (mean, logSpread *Node) {
+	sc = sc.At("generator")
+	x := nn.LeakyReLU(nn.Linear(sc.At("in"), z, c.Hidden))
+	for i := range 2 {
+		x = nn.Residual(sc.At("block_%d", i), x, c.Hidden)
+	}
+	x = nn.LeakyReLU(nn.Linear(sc.At("widen"), x, 2*c.Hidden))
+	x = nn.Residual(sc.At("block_2"), x, 2*c.Hidden)
+	mean = nn.Linear(sc.At("out"), x, c.Feat)
+	return mean, ClipScalar(nn.Weight(sc, z, "log_spread", nn.AllZero), logSpreadMin, logSpreadMax)
+}
+
+// project maps features [B,S] to what the contrast compares, [B,H/2].
+func (c DB) project(sc *model.Scope, s *Node) *Node {
+	y := nn.ReLU(nn.Normalize(nn.Linear(sc.At("hidden"), s, c.Hidden)))
+	return nn.Normalize(nn.Linear(sc.At("out"), y, c.Hidden/2))
+}
+
+// train takes one gradient step and reports dbScalars.
+func (c DB) train(sc *model.Scope, in dbIn) []*Node {
+	online, momentum := sc.At("online"), sc.At("momentum")
+	s := c.encode(online, in.spec, in.obs)
+	next := StopGradient(c.encode(momentum, in.spec, in.next))
+	mean, scale := c.transition(online, s, in.act)
+	predicted, logSpread := c.generate(online, Add(mean, Mul(scale, in.noise)))
+
+	kl := divergence(mean, scale)
+	likelihood := ReduceSum(nn.LogNormal(Mul(Sub(next, predicted), Exp(Neg(logSpread))), logSpread), -1)
+	sampled := Add(predicted, Mul(Exp(logSpread), in.sample))
+	contrast := c.contrast(online, momentum, sampled, next, in.weight)
+
+	terms := []*Node{nn.Average(kl, in.weight), nn.Average(likelihood, in.weight), nn.Average(contrast, in.weight)}
+	loss := nn.Times(terms[0], "db/kl", c.WeightKL)
+	loss = Sub(loss, Add(nn.Times(terms[1], "db/l2", c.WeightL2), nn.Times(terms[2], "db/nce", c.WeightNCE)))
+	for _, part := range dbTwins {
+		nn.TargetCopy(online.At("%s", part), momentum.At("%s", part))
+	}
+	norm := c.Adam.Minimize(online, loss)
+	return []*Node{Stack([]*Node{loss, terms[0], terms[1], terms[2], norm}, 0)}
+}
+
+// dbTwins are the parts of the module that have a momentum copy.
+var dbTwins = []string{"encoder", "projection"}
+
+// follow moves the momentum copies, as the authors do after each epoch. node is any of the graph.
+func (c DB) follow(sc *model.Scope, node *Node) {
+	for _, part := range dbTwins {
+		nn.Follow(node.Graph(), sc.At("online").At("%s", part), sc.At("momentum").At("%s", part), c.Momentum)
+	}
+}
+
+// contrast is the log-probability [B] with which each sample of the generator picks its own s' among those of the
+// minibatch, by a bilinear form of both projections; the one of s' is a momentum copy.
+func (c DB) contrast(online, momentum *model.Scope, sampled, next, weight *Node) *Node {
+	query := c.project(online.At("projection"), sampled)
+	key := StopGradient(c.project(momentum.At("projection"), next))
+	width := c.Hidden / 2
+	w := nn.Weight(online.At("bilinear"), query, "weights", nn.FanIn(width), width, width)
+	return nn.OwnLogProb(Dot(Dot(query, w).Product(), Transpose(key, 0, 1)).Product(), weight)
 }
 
 // Behave leaves the policy's distribution as it is.
@@ -148,11 +238,7 @@ func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if len(m.raw) != x.Rows() {
 		m.raw, m.order = make([]float32, x.Rows()), make([]int32, x.Rows())
 	}
-	err := m.scoreRows(ctx, m.raw, func(row int, obs, act []float32) {
-		x.Gather(obs, row)
-		x.ActionVector(act, row)
-	})
-	if err != nil {
+	if err := m.rate(ctx, m.raw, x.Gather, x.ActionVector); err != nil {
 		return nil, err
 	}
 	x.ExtrinsicWeight = float32(m.cfg.ExtCoef)
@@ -161,11 +247,10 @@ func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 
 // Score computes the bonus of old agent steps, as rl.Scorer says.
 func (m *db) Score(ctx context.Context, dst, obs, act []float32, _ []uint8) error {
-	o, a := len(obs)/len(dst), len(act)/len(dst)
-	err := m.scoreRows(ctx, dst, func(row int, toObs, toAct []float32) {
-		copy(toObs, obs[row*o:(row+1)*o])
-		copy(toAct, act[row*a:(row+1)*a])
-	})
+	copies := func(src []float32) func(to []float32, row int) {
+		return func(to []float32, row int) { copy(to, src[row*len(to):]) }
+	}
+	err := m.rate(ctx, dst, copies(obs), copies(act))
 	for row, r := range dst {
 		dst[row] = m.Scaled(r)
 	}
@@ -175,25 +260,16 @@ func (m *db) Score(ctx context.Context, dst, obs, act []float32, _ []uint8) erro
 // CanScore is nil: it always can.
 func (*db) CanScore() error { return nil }
 
-// scoreRows fills dst [B] with r of the agent steps that fill writes.
-func (m *db) scoreRows(ctx context.Context, dst []float32, fill func(row int, obs, act []float32)) error {
-	for from := 0; from < len(dst); from += m.cfg.Minibatch {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		to := min(from+m.cfg.Minibatch, len(dst))
-		m.score.Feed(0, func(obs []float32) {
-			m.score.Feed(1, func(act []float32) {
-				o, a := len(obs)/m.cfg.Minibatch, len(act)/m.cfg.Minibatch
-				for row := from; row < to; row++ {
-					k := row - from
-					fill(row, obs[k*o:(k+1)*o], act[k*a:(k+1)*a])
-				}
-			})
-		})
-		if err := m.score.Run(); err != nil {
-			return err
-		}
+// rate fills dst [B] with r of the agent steps whose inputs obs and act write.
+func (m *db) rate(ctx context.Context, dst []float32, obs, act func(to []float32, row int)) error {
+	rows := make([]int32, len(dst))
+	for row := range rows {
+		rows[row] = int32(row)
+	}
+	return m.score.Blocks(ctx, len(dst), m.cfg.Minibatch, func(from, to int) {
+		nn.FeedRows(m.score, 0, rows[from:to], obs)
+		nn.FeedRows(m.score, 1, rows[from:to], act)
+	}, func(from, to int) {
 		m.score.Read(0, m.kl)
 		for k, kl := range m.kl[:to-from] {
 			if m.cfg.Sqrt {
@@ -201,8 +277,7 @@ func (m *db) scoreRows(ctx context.Context, dst []float32, fill func(row int, ob
 			}
 			dst[from+k] = kl
 		}
-	}
-	return nil
+	})
 }
 
 // Update trains the module on the agent steps of x: db_epochs passes in random order.
@@ -239,18 +314,14 @@ func (m *db) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 
 // feed writes one minibatch of agent steps; rows beyond len(rows) are padding of weight 0.
 func (m *db) feed(x *rl.Rollout, rows []int32, step uint64) {
-	nn.FeedRows(m.step.Program, 0, len(rows), func(k int, dst []float32) { x.Gather(dst, int(rows[k])) })
-	nn.FeedRows(m.step.Program, 1, len(rows), func(k int, dst []float32) { x.ActionVector(dst, int(rows[k])) })
-	nn.FeedRows(m.step.Program, 2, len(rows), func(k int, dst []float32) { x.Next(dst, rows[k:k+1]) })
+	p := m.step.Program
+	nn.FeedRows(p, 0, rows, x.Gather)
+	nn.FeedRows(p, 1, rows, x.ActionVector)
+	nn.FeedRows(p, 2, rows, x.GatherNext)
 	for input, purpose := range map[int]string{3: "db noise", 5: "db sample"} {
-		m.step.Feed(input, func(dst []float32) {
-			r := rng.New(m.seed, purpose, uint64(x.Iteration), step)
-			for i := range dst {
-				dst[i] = r.Norm()
-			}
-		})
+		p.Feed(input, func(dst []float32) { nn.Normal(rng.New(m.seed, purpose, uint64(x.Iteration), step), dst, nil) })
 	}
-	m.step.Feed(4, func(dst []float32) {
+	p.Feed(4, func(dst []float32) {
 		clear(dst)
 		for k, row := range rows {
 			dst[k] = float32(x.Alive[row])

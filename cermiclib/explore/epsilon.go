@@ -7,7 +7,6 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
-	"cermic/envs/conf"
 )
 
 // Epsilon makes a policy ε-greedy that is not so by itself, as value learners' are: each agent takes a uniform
@@ -52,11 +51,8 @@ func DefaultEpsilon() Epsilon {
 // Kind is "epsilon".
 func (Epsilon) Kind() string { return "epsilon" }
 
-// Validate returns one sentence about the first impossible setting.
-func (c Epsilon) Validate() error { return conf.Check(c) }
-
 // Build needs nothing from the task.
-func (c Epsilon) Build(*nn.Build) (Module, error) { return epsilon{c}, c.Validate() }
+func (c Epsilon) Build(*nn.Build) (Module, error) { return epsilon{c}, nil }
 
 type epsilon struct{ Epsilon }
 

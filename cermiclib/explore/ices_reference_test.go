@@ -16,7 +16,7 @@ import (
 type icesReference struct {
 	m      *ices
 	params map[string][]float64 // by path below /ices/
-	slots  []int32
+	slots  []int
 	hidden []int       // [B] the agent whose action the local model does not see
 	noise  [][]float64 // [2·B] of the codes, those of the global model first
 }
@@ -164,7 +164,7 @@ func TestICESFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	c.Hidden, c.PolicyWidth, c.Batch, c.Steps, c.Embed = []int{5}, []int{5}, 6, 1, 3
 	c.Entropy, c.Clip, c.BaseClip, c.CodeClamp = 0.1, 1e6, 1e6, 1e6 // a clipped gradient would only be hidden by Adam's first step
 	m := newICES(t, c, icesSpec())
-	r := &icesReference{m: m, params: icesParams(m), slots: make([]int32, c.Batch)}
+	r := &icesReference{m: m, params: icesParams(m), slots: make([]int, c.Batch)}
 	got := must.Value(m.Update(t.Context(), icesRollout(icesSpec(), 4)))
 	after := icesParams(m)
 	draw := rng.New(3, "ices", 0, 0)

@@ -9,7 +9,6 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
-	"cermic/envs/rng"
 )
 
 // worldModel is one of the two models of ICES: a first prediction of the change of state, and a variational code of
@@ -48,19 +47,12 @@ func (c ICES) gaussian(sc *model.Scope, x *Node, out int) gauss {
 	return gauss{parts[0], Exp(ClipScalar(parts[1], math.Log(codeFloor), math.Log(codeCeiling)))}
 }
 
-// given is the state beside the embedded actions, [B, S+N·E]; one table serves all agents.
+// given is the state beside the embedded actions, [B, S+N·E]; one table, N(0,1) at first, serves all agents.
 func (w worldModel) given(sc *model.Scope, in worldIn) *Node {
 	d := in.taken.Shape().Dimensions
-	table := nn.Weight(sc.At("%s", w.name), in.state, "actions", standardNormal, d[2], w.Embed)
+	table := nn.Weight(sc.At("%s", w.name), in.state, "actions", nn.Normal, d[2], w.Embed)
 	known := Mul(in.taken, InsertAxes(in.known, -1))
-	return besides(in.state, Reshape(Einsum("bnk,ke->bne", known, table), d[0], d[1]*w.Embed))
-}
-
-// standardNormal draws from N(0, 1), as torch does for embeddings.
-func standardNormal(r *rng.Rand, dst []float32, _ []int) {
-	for i := range dst {
-		dst[i] = r.Norm()
-	}
+	return nn.Beside(in.state, Reshape(Einsum("bnk,ke->bne", known, table), d[0], d[1]*w.Embed))
 }
 
 // predict is Δŝ [B,S].
@@ -70,7 +62,7 @@ func (w worldModel) predict(in worldIn) *Node {
 
 // prior is p(z|s,e,Δŝ); predicted is Δŝ, which it does not train.
 func (w worldModel) prior(in worldIn, predicted *Node) gauss {
-	x := besides(w.given(w.code, in), StopGradient(predicted))
+	x := nn.Beside(w.given(w.code, in), StopGradient(predicted))
 	return w.gaussian(w.code.At("%s", w.name).At("prior"), x, w.Latent)
 }
 
@@ -78,7 +70,7 @@ func (w worldModel) prior(in worldIn, predicted *Node) gauss {
 func (w worldModel) loss(in worldIn, delta, noise *Node) (prediction, bound *Node) {
 	predicted := w.predict(in)
 	prior := w.prior(in, predicted)
-	seen := w.gaussian(w.code.At("%s", w.name).At("recognition"), besides(w.given(w.code, in), delta), w.Latent)
+	seen := w.gaussian(w.code.At("%s", w.name).At("recognition"), nn.Beside(w.given(w.code, in), delta), w.Latent)
 	out := w.gaussian(w.code.At("decoder"), Add(seen.mean, Mul(seen.spread, noise)), delta.Shape().Dimensions[1])
 	out.mean = Tanh(out.mean)
 	z := Div(Sub(delta, out.mean), out.spread)

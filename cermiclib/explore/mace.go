@@ -7,10 +7,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
-	"cermic/envs/conf"
 )
 
 // MACE (Jiang, Ding and Lu 2024) rewards an agent for what is new to it, for what is new to its peers, and for having
@@ -21,17 +21,14 @@ import (
 //	r_i = c_self·u_i(o'_i) + c_other·Σ_{j≠i} u_j(o'_j) + λ·Σ_{j≠i} z_j·log( h_i(a_i | o_i, z_j) / π_i(a_i | o_i) )
 //	z_j(t) = Σ_{t'≥t} γ^{t'−t} u_j(o'_j,t')   within the episode
 //
-// h is trained on the last hdd_buffer rollout batches, by as many gradient steps as the policy takes: see hindsight,
-// and mace_base.go for why it starts from π. u is by default divided by the agent's own running standard deviation,
+// h is trained on the last hdd_buffer rollout batches, by as many gradient steps as the policy takes: see hindsight, and
+// BasePolicy for why it starts from π. u is by default divided by the agent's own running standard deviation,
 // and the whole scaled as every bonus is (DefaultBonus).
 //
-// Source: the description of the authors' code (SigmaBM/MACE), which is for discrete actions and independent
-// learners; use it with learner.critic=own. Peers exchange one number a step, in training only: policies see none of
-// it.
-// Reconstructed: the sharing of h_i by all agents, distinguished by an index; its squashed Gaussian for continuous
-// actions, and π as what it starts from (hdd_base=none is the authors'); the scale of z, its 95 % quantile over the
-// buffer; the bound of the log-ratio; the weight of the whole beside the extrinsic reward (NativeMACE has the
-// authors').
+// Source: the description of the authors' code (SigmaBM/MACE), for discrete actions and independent learners; use it
+// with learner.critic=own. Peers exchange one number a step, in training only.
+// Reconstructed: one h for all agents, told apart by an index; its squashed Gaussian for continuous actions; π as its
+// start (the authors': hdd_base=none); the scale of z; the bound of the log-ratio; the weight of the whole.
 type MACE struct {
 	Share           string  `json:"mace_share" oneof:"train,none" help:"use of peers' novelty; train: in training, none: never"`
 	Self            float64 `json:"mace_self" range:"0.." help:"c_self, weight of an agent's own novelty; the authors: 1"`
@@ -93,9 +90,6 @@ func NativeMACE() MACE {
 // Kind is "mace".
 func (MACE) Kind() string { return "mace" }
 
-// Validate returns one sentence about the first impossible setting.
-func (c MACE) Validate() error { return conf.Check(c) }
-
 // mace is a MACE in a running experiment.
 type mace struct {
 	MACE
@@ -111,9 +105,6 @@ var _ rl.Saver = (*mace)(nil)
 
 // Build compiles the graphs of novelty and hindsight.
 func (c MACE) Build(b *nn.Build) (Module, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
 	m := &mace{MACE: c, scale: NewRewardNormaliser(c.Bonus)}
 	var err error
 	if m.novelty, err = newNovelty(c, b); err != nil {
@@ -149,13 +140,9 @@ func (m *mace) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		if err != nil {
 			return nil, err
 		}
-		for name, v := range influence {
-			out[name] = v
-		}
+		maps.Copy(out, influence)
 	}
-	for name, v := range m.scale.Apply(x, m.raw, "mace") {
-		out[name] = v
-	}
+	maps.Copy(out, m.scale.Apply(x, m.raw, "mace"))
 	return out, nil
 }
 

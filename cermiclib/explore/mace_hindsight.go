@@ -4,7 +4,10 @@ package explore
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
 	"log/slog"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -31,15 +34,25 @@ type hindsight struct {
 	score    *nn.Program
 	step     *nn.Loop
 	buffer   frameBuffer
-	upper    float64   // scale of z: its 95 % quantile over the buffer
-	negative int       // rollout batches in a row whose mean influence was negative
-	given    []float32 // [T,E,N,P] z
-	policy   []float32 // [T,E,N,K] or [T,E,N,2D] of the distributions that actions were drawn from, as far as the rollout batch has got
-	order    []int32   // [T·E] permutation of the frames of the rollout batch
-	drawn    []int32   // permutation of the frames of the buffer
-	scratch  []float32 // [Minibatch,W]
-	block    []float32 // [Minibatch,N,P]
+	upper    float64     // scale of z: its 95 % quantile over the buffer
+	negative int         // rollout batches in a row whose mean influence was negative
+	given    []float32   // [T,E,N,P] z
+	policy   []float32   // [T,E,N,K] or [T,E,N,2D] of the distributions that actions were drawn from, as far as the rollout batch has got
+	order    []int32     // [T·E] permutation of the frames of the rollout batch
+	drawn    []int32     // permutation of the frames of the buffer
+	scratch  frameBuffer // [Minibatch] frames of the rollout batch
+	block    []float32   // [Minibatch,N,P]
 }
+
+// What the hindsight distribution h starts from (hdd_base).
+const (
+	BasePolicy = "policy" // the distribution that the action was drawn from: the network learns log h/π alone
+	BaseNone   = "none"   // nothing: the network learns all of h, as the authors' does
+)
+
+// A network that learns h itself spends its capacity on π and lags behind it. It then foretells actions worse than the
+// policy that took them, and z·log(h/π) is negative where nobody influences anybody. From π as a base, the ratio is
+// exactly 1 before it has learned anything.
 
 // upperQuantile of z is its scale. Reading: the authors set the scale by hand for each game.
 const upperQuantile = 0.95
@@ -51,7 +64,8 @@ func newHindsight(c MACE, b *nn.Build, u *novelty) (*hindsight, error) {
 		m.peers = 1
 	}
 	m.buffer = frameBuffer{frameLayout: newFrameLayout(s, m.peers), batches: c.HindsightBuffer, limit: c.HindsightFrames}
-	m.block, m.scratch = make([]float32, c.Minibatch*s.Agents*m.peers), make([]float32, c.Minibatch*m.buffer.width())
+	m.scratch = frameBuffer{frameLayout: m.buffer.frameLayout, frames: make([]float32, c.Minibatch*m.buffer.width())}
+	m.block = make([]float32, c.Minibatch*s.Agents*m.peers)
 	inputs := []nn.Input{
 		nn.F32("obs", c.Minibatch, s.Agents, nn.ObsFeatures(s)), nn.F32("given", c.Minibatch, s.Agents, m.peers),
 		nn.F32("weight", c.Minibatch, s.Agents), nn.F32("policy", c.Minibatch, s.Agents, nn.ActionOutputs(&s.Act)),
@@ -71,7 +85,7 @@ func newHindsight(c MACE, b *nn.Build, u *novelty) (*hindsight, error) {
 	m.step, err = nn.NewLoop(b, "mace.hindsight.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		named := nn.Named(inputs, in)
 		logp := ReduceMean(m.logProb(sc.At(maceScope), named), -1)
-		loss := Neg(average(Reshape(logp, -1), Reshape(named["weight"], -1)))
+		loss := Neg(nn.Average(Reshape(logp, -1), Reshape(named["weight"], -1)))
 		c.Adam.Minimize(sc.At(maceScope).At(hindsightScope), loss)
 		return []*Node{loss}
 	})
@@ -131,26 +145,24 @@ func (m *hindsight) reward(ctx context.Context, raw, z []float32, x *rl.Rollout)
 	if err != nil {
 		return nil, err
 	}
-	sum, living, w := 0.0, 0.0, m.buffer.width()
-	for from := 0; from < x.T*x.E; from += m.Minibatch {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	sum, living := 0.0, 0.0
+	err = m.score.Blocks(ctx, x.T*x.E, m.Minibatch, func(from, to int) {
+		rows := make([]int32, to-from)
+		for k := range rows {
+			rows[k] = int32(k)
+			m.write(m.scratch.frame(k), x, from+k)
 		}
-		count := min(m.Minibatch, x.T*x.E-from)
-		for k := range count {
-			m.write(m.scratch[k*w:(k+1)*w], x, from+k)
-		}
-		m.feed(m.score, count, func(k int) []float32 { return m.scratch[k*w : (k+1)*w] })
-		if err := m.score.Run(); err != nil {
-			return nil, err
-		}
+		m.feed(m.score, &m.scratch, rows)
+	}, func(from, to int) {
 		m.score.Read(0, m.block)
-		for k := range count * x.N {
-			row := from*x.N + k
-			v := m.influence(row, m.block[k*m.peers:(k+1)*m.peers], x)
+		for row := from * x.N; row < to*x.N; row++ {
+			v := m.influence(row, m.block[(row-from*x.N)*m.peers:][:m.peers], x)
 			raw[row] += float32(m.Influence * v)
 			sum, living = sum+v*float64(x.Alive[row]), living+float64(x.Alive[row])
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	m.policy = m.policy[:0]
 	mean := sum / max(1, living)
@@ -212,7 +224,7 @@ func (m *hindsight) write(dst []float32, x *rl.Rollout, frame int) {
 
 // remember puts frames of x into the buffer and takes the scale of z from all that it holds.
 func (m *hindsight) remember(x *rl.Rollout) {
-	m.buffer.add(m.order, rng.New(m.seed, "mace buffer", uint64(x.Iteration)), func(dst []float32, f int32) { m.write(dst, x, int(f)) })
+	m.buffer.add(m.order, rng.New(m.seed, "mace buffer", uint64(x.Iteration)), func(dst []float32, f int) { m.write(dst, x, f) })
 	m.upper = max(m.buffer.upper(upperQuantile), statTiny)
 }
 
@@ -231,7 +243,7 @@ func (m *hindsight) train(ctx context.Context, iteration int) (float64, error) {
 			}
 			frames := m.drawn[at:min(at+m.Minibatch, len(m.drawn))]
 			at += len(frames)
-			m.feed(m.step.Program, len(frames), func(k int) []float32 { return m.buffer.frame(frames[k]) })
+			m.feed(m.step.Program, &m.buffer, frames)
 			if !yield(nil) {
 				return
 			}
@@ -240,35 +252,224 @@ func (m *hindsight) train(ctx context.Context, iteration int) (float64, error) {
 	return means[loss], err
 }
 
-// feed writes count frames [W]; rows beyond them are padding of weight 0.
-func (m *hindsight) feed(p *nn.Program, count int, frame func(k int) []float32) {
-	n, l := m.spec.Agents, m.buffer.frameLayout
+// feed writes frames of b; rows beyond them are padding of weight 0.
+func (m *hindsight) feed(p *nn.Program, b *frameBuffer, frames []int32) {
+	n := m.spec.Agents
 	part := func(input string, from, to int, write func(dst, src []float32)) {
-		nn.FeedRows(p, p.Input(input), count, func(b int, dst []float32) {
-			f, width := frame(b), to-from
+		nn.FeedRows(p, p.Input(input), frames, func(dst []float32, frame int) {
 			for i := range n {
-				write(dst[i*width:(i+1)*width], f[i*l.agent+from:i*l.agent+to])
+				write(dst[i*(to-from):(i+1)*(to-from)], b.frame(frame)[i*b.agent+from:i*b.agent+to])
 			}
 		})
 	}
 	as := func(dst, src []float32) { copy(dst, src) }
-	part("obs", 0, l.given, m.novelty.standardise)
-	part("given", l.given, l.alive, func(dst, z []float32) {
+	part("obs", 0, b.given, m.novelty.standardise)
+	part("given", b.given, b.alive, func(dst, z []float32) {
 		for k := range z {
 			dst[k] = z[k] / float32(m.upper)
 		}
 	})
-	part("weight", l.alive, l.policy, as)
-	p.Feed(p.Input("weight"), func(dst []float32) { clear(dst[count*n:]) })
-	part("policy", l.policy, l.action, as)
+	part("weight", b.alive, b.policy, as)
+	p.Feed(p.Input("weight"), func(dst []float32) { clear(dst[len(frames)*n:]) })
+	part("policy", b.policy, b.action, as)
 	if m.spec.Act.Choices == 0 {
-		part("raw", l.action, l.mask, as)
+		part("raw", b.action, b.mask, as)
 		return
 	}
-	nn.FeedRows(p, p.Input("choice"), count, func(b int, dst []int32) {
+	nn.FeedRows(p, p.Input("choice"), frames, func(dst []int32, frame int) {
 		for i := range dst {
-			dst[i] = int32(frame(b)[i*l.agent+l.action])
+			dst[i] = int32(b.frame(frame)[i*b.agent+b.action])
 		}
 	})
-	part("mask", l.mask, l.agent, as)
+	part("mask", b.mask, b.agent, as)
+}
+
+// rememberPolicy keeps the parameters of the distributions d that the next actions are drawn from: log-probabilities
+// [E,N,K], or means and scales side by side [E,N,2D].
+func (m *hindsight) rememberPolicy(d *rl.Dist) {
+	k, rows := m.spec.Act.Choices, m.spec.NumEnvs*m.spec.Agents
+	from := len(m.policy)
+	m.policy = append(m.policy, make([]float32, rows*nn.ActionOutputs(&m.spec.Act))...)
+	now := m.policy[from:]
+	if k > 0 {
+		d.LogProbs(now)
+		return
+	}
+	n := m.spec.Act.Dim
+	for row := range rows {
+		copy(now[2*row*n:], d.Mean[row*n:(row+1)*n])
+		copy(now[(2*row+1)*n:], d.Scale[row*n:(row+1)*n])
+	}
+}
+
+// policyOf returns what has been kept of the steps of x [T,E,N,K] or [T,E,N,2D]; of an h without a base, zeros.
+func (m *hindsight) policyOf(x *rl.Rollout) ([]float32, error) {
+	size := x.Rows() * nn.ActionOutputs(&m.spec.Act)
+	if m.HindsightBase == BaseNone && len(m.policy) != size {
+		m.policy = make([]float32, size)
+	}
+	if len(m.policy) < size {
+		return nil, fmt.Errorf("explore: mace was asked for the reward of a rollout batch whose policies it has not seen: call Behave at each step, or set explore.hdd_base=none")
+	}
+	return m.policy[len(m.policy)-size:], nil
+}
+
+// outputs maps x [R,in] to the outputs of h's network [R,K] or [R,2D]. With a base, the last layer starts at 0.
+func (m *hindsight) outputs(sc *model.Scope, x *Node) *Node {
+	out := nn.ActionOutputs(&m.spec.Act)
+	if m.HindsightBase == BaseNone {
+		return nn.MLP(sc, x, m.HindsightHidden, nn.ReLU, out)
+	}
+	x = Transpose(x, 0, 1)
+	for i, width := range m.HindsightHidden {
+		x = nn.ReLU(nn.Affine(sc.At("layer_%d", i), x, width))
+	}
+	sc = sc.At("out")
+	w := nn.Weight(sc, x, "weights", nn.AllZero, out, x.Shape().Dimensions[0])
+	b := nn.Weight(sc, x, "bias", nn.AllZero, out, 1)
+	return Transpose(Add(Dot(w, x).Product(), b), 0, 1)
+}
+
+// scaleChange bounds how much narrower or wider a Gaussian h may be than π: by a factor of e².
+const scaleChange = 2
+
+// gaussian is mean and scale [...,D] of h, given the network's outputs y [...,2D] and π's mean and scale side by side
+// [...,2D]:
+//
+//	μ_h = μ_π + σ_π·y₁,   σ_h = σ_π·exp(y₂)
+func (m *hindsight) gaussian(y, policy *Node) (mean, scale *Node) {
+	if m.HindsightBase == BaseNone {
+		return nn.Gaussian(y)
+	}
+	change, base := Split(y, -1, 2), Split(policy, -1, 2)
+	mean = Add(base[0], Mul(base[1], change[0]))
+	return mean, Mul(base[1], Exp(ClipScalar(change[1], -scaleChange, scaleChange)))
+}
+
+// logits are those of a categorical h [...,K], given the network's outputs y and π's log-probabilities.
+func (m *hindsight) logits(y, policy *Node) *Node {
+	if m.HindsightBase == BaseNone {
+		return y
+	}
+	return Add(y, policy)
+}
+
+// frameLayout says how one frame lies in a flat []float32 of width W, as hindsight reads it: for each of the N agents
+// in turn
+//
+//	observation [F], z [P], alive [1], parameters of the policy's distribution [K] or [2D], action [1] or [D], mask [K] of discrete actions
+type frameLayout struct {
+	spec                                      *envs.Spec
+	given, alive, policy, action, mask, agent int // offsets of the parts within an agent's numbers, and how many numbers an agent has
+}
+
+// newFrameLayout is the layout of frames of s where each agent is given peers z.
+func newFrameLayout(s *envs.Spec, peers int) frameLayout {
+	l := frameLayout{spec: s, given: nn.ObsFeatures(s)}
+	l.alive = l.given + peers
+	l.policy = l.alive + 1
+	l.action = l.policy + nn.ActionOutputs(&s.Act)
+	l.mask = l.action + max(1, s.Act.Dim)
+	l.agent = l.mask + s.Act.Choices
+	return l
+}
+
+// width is W.
+func (l frameLayout) width() int { return l.spec.Agents * l.agent }
+
+// write fills dst [W] with a frame of x: look returns what was observed at an agent step [F], z holds what each is
+// given [T,E,N,P], and policy the parameters of the distributions that the actions were drawn from [T,E,N,K] or
+// [T,E,N,2D].
+func (l frameLayout) write(dst []float32, x *rl.Rollout, frame int, look func(row int) []float32, z, policy []float32) {
+	peers, outputs, k := l.alive-l.given, l.action-l.policy, l.spec.Act.Choices
+	for i := range x.N {
+		row, to := frame*x.N+i, dst[i*l.agent:(i+1)*l.agent]
+		copy(to, look(row))
+		copy(to[l.given:], z[row*peers:(row+1)*peers])
+		to[l.alive] = float32(x.Alive[row])
+		copy(to[l.policy:], policy[row*outputs:(row+1)*outputs])
+		if k == 0 {
+			d := l.spec.Act.Dim
+			copy(to[l.action:l.mask], x.Raw[row*d:])
+			continue
+		}
+		to[l.action] = float32(x.Act.Discrete[row])
+		for c := range k {
+			to[l.mask+c] = 1
+			if x.Mask != nil {
+				to[l.mask+c] = float32(x.Mask[row*k+c])
+			}
+		}
+	}
+}
+
+// frameBuffer keeps frames of the most recent rollout batches: as many of each, drawn at random, as fit beside those
+// of the others.
+type frameBuffer struct {
+	frameLayout
+	batches int       // most rollout batches
+	limit   int       // most frames
+	each    int       // frames kept of a batch, 0 before the first one
+	frames  []float32 // [≤ batches, each, W] a ring of batches
+	next    int       // place in the ring of the batch to come
+}
+
+// len is the number of frames kept.
+func (b *frameBuffer) len() int { return len(b.frames) / b.width() }
+
+// frame is the k-th frame kept, [W].
+func (b *frameBuffer) frame(k int) []float32 { return b.frames[k*b.width() : (k+1)*b.width()] }
+
+// add takes in frames of a rollout batch, whose indices order [T·E] it permutes by r; write fills a frame.
+func (b *frameBuffer) add(order []int32, r *rng.Rand, write func(dst []float32, frame int)) {
+	if b.each == 0 {
+		b.each = min(len(order), max(1, b.limit/b.batches))
+	}
+	size := b.each * b.width()
+	if b.next*size == len(b.frames) {
+		b.frames = slices.Grow(b.frames, size)[:len(b.frames)+size]
+	}
+	r.Perm(order)
+	for k, f := range order[:b.each] {
+		write(b.frame(b.next*b.each+k), int(f))
+	}
+	b.next = (b.next + 1) % b.batches
+}
+
+// upper is the quantile of all z kept.
+func (b *frameBuffer) upper(quantile float64) float64 {
+	var all []float32
+	for from := 0; from < len(b.frames); from += b.agent {
+		all = append(all, b.frames[from+b.given:from+b.alive]...)
+	}
+	slices.Sort(all)
+	return float64(all[int(quantile*float64(len(all)-1))])
+}
+
+// save appends the frames and their places to dst.
+func (b *frameBuffer) save(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(b.next))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(b.each))
+	dst, err := binary.Append(dst, binary.LittleEndian, b.frames)
+	if err != nil {
+		panic("explore: " + err.Error()) // float32 has a fixed size
+	}
+	return dst
+}
+
+// load continues from what save appended.
+func (b *frameBuffer) load(data []byte) error {
+	const header = 16
+	if len(data) < header {
+		return fmt.Errorf("explore: the saved buffer of mace has %d bytes, want at least %d", len(data), header)
+	}
+	next, each := int(binary.LittleEndian.Uint64(data)), int(binary.LittleEndian.Uint64(data[8:]))
+	data = data[header:]
+	batch := 4 * each * b.width()
+	if next < 0 || next >= b.batches || each < 0 || len(data) > 0 && (batch == 0 || len(data)%batch != 0 || len(data)/batch > b.batches) {
+		return fmt.Errorf("explore: the saved buffer of mace does not fit %d rollout batches of frames of %d numbers", b.batches, b.width())
+	}
+	b.next, b.each, b.frames = next, each, make([]float32, len(data)/4)
+	_, err := binary.Decode(data, binary.LittleEndian, b.frames)
+	return err
 }

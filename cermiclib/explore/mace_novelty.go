@@ -69,7 +69,7 @@ func newNovelty(c MACE, b *nn.Build) (*novelty, error) {
 	inputs := []nn.Input{obs, nn.F32("weight", c.Minibatch, s.Agents)}
 	m.step, err = nn.NewLoop(b, "mace.novelty.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		sc = sc.At(maceScope)
-		loss := average(Reshape(m.surprise(sc, in[0]), -1), Reshape(in[1], -1))
+		loss := nn.Average(Reshape(m.surprise(sc, in[0]), -1), Reshape(in[1], -1))
 		c.Adam.Minimize(sc.At(predictorScope), loss)
 		return []*Node{loss}
 	})
@@ -114,21 +114,18 @@ func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error 
 	}
 	m.see(x)
 	n, o := x.N, nn.ObsFeatures(m.spec)
-	for from := 0; from < x.T*x.E; from += m.Minibatch {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		count := min(m.Minibatch, x.T*x.E-from)
+	err := m.rating.Blocks(ctx, x.T*x.E, m.Minibatch, func(from, to int) {
 		m.rating.Feed(0, func(buf []float32) {
-			for k := range count * n {
+			for k := range (to - from) * n {
 				m.standardise(buf[k*o:(k+1)*o], m.encoder.next(from*n+k))
 			}
 		})
-		if err := m.rating.Run(); err != nil {
-			return err
-		}
+	}, func(from, to int) {
 		m.rating.Read(0, m.block)
-		copy(dst[from*n:], m.block[:count*n])
+		copy(dst[from*n:to*n], m.block)
+	})
+	if err != nil {
+		return err
 	}
 	for i := range m.spread {
 		m.spread[i].Fade(m.IntMemory)
@@ -192,20 +189,10 @@ func (m *novelty) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 // feed writes the frames of a gradient step; rows beyond them are padding of weight 0.
 func (m *novelty) feed(x *rl.Rollout, frames []int32) {
 	o := nn.ObsFeatures(m.spec)
-	nn.FeedRows(m.step.Program, 0, len(frames), func(k int, dst []float32) {
+	nn.FeedRows(m.step.Program, 0, frames, func(dst []float32, frame int) {
 		for i := range x.N {
-			m.standardise(dst[i*o:(i+1)*o], m.encoder.now(int(frames[k])*x.N+i))
+			m.standardise(dst[i*o:(i+1)*o], m.encoder.now(frame*x.N+i))
 		}
 	})
-	m.step.Feed(1, func(dst []float32) { feedAlive(dst, x, frames) })
-}
-
-// feedAlive writes which agents of the frames count into dst [B,N].
-func feedAlive(dst []float32, x *rl.Rollout, frames []int32) {
-	clear(dst)
-	for k, f := range frames {
-		for i := range x.N {
-			dst[k*x.N+i] = float32(x.Alive[int(f)*x.N+i])
-		}
-	}
+	m.step.Feed(1, func(dst []float32) { x.GatherAlive(dst, frames) })
 }

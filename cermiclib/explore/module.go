@@ -68,8 +68,6 @@ type Inspector interface {
 // Config is an explorer with all its settings; registered values are complete defaults.
 type Config interface {
 	Kind() string
-	// Validate returns one sentence about the first impossible setting.
-	Validate() error
 	Build(b *nn.Build) (Module, error)
 }
 
@@ -83,9 +81,6 @@ func init() { Register(None{}) }
 
 // Kind is "none".
 func (None) Kind() string { return "none" }
-
-// Validate has nothing to refuse.
-func (None) Validate() error { return nil }
 
 // Build returns a module that does nothing.
 func (None) Build(*nn.Build) (Module, error) { return none{}, nil }

@@ -61,19 +61,12 @@ func (e *obsEncoder) watch(ctx context.Context, x *rl.Rollout) error {
 		e.seen = make([]float32, rows*f)
 	}
 	block := make([]float32, obsBlock*f)
-	for from := 0; from < rows; from += obsBlock {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n := min(obsBlock, rows-from)
-		e.see.Feed(0, func(dst []float32) { x.GatherFrom(dst[:n*e.spec.InLen()], from) })
-		if err := e.see.Run(); err != nil {
-			return err
-		}
+	return e.see.Blocks(ctx, rows, obsBlock, func(from, to int) {
+		e.see.Feed(0, func(dst []float32) { x.GatherFrom(dst[:(to-from)*e.spec.InLen()], from) })
+	}, func(from, to int) {
 		e.see.Read(0, block)
-		copy(e.seen[from*f:], block[:n*f])
-	}
-	return nil
+		copy(e.seen[from*f:to*f], block)
+	})
 }
 
 // now is what was seen at an agent step [F].

@@ -19,7 +19,6 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
-	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -57,9 +56,6 @@ func DefaultRFF() RFF {
 // Kind is "rff".
 func (RFF) Kind() string { return "rff" }
 
-// Validate returns one sentence about the first impossible setting.
-func (c RFF) Validate() error { return conf.Check(c) }
-
 // rff is an RFF in a running experiment.
 type rff struct {
 	cfg     RFF
@@ -80,9 +76,6 @@ var _ rl.Saver = (*rff)(nil)
 
 // Build draws the waves from the seed.
 func (c RFF) Build(b *nn.Build) (Module, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
 	width, d := nn.ObsFeatures(b.Spec), c.Waves+1
 	m := &rff{
 		cfg: c, waves: mat.NewDense(width, d, nil), phase: make([]float64, d), agents: make([]rffCount, b.Spec.Agents),

@@ -57,7 +57,7 @@ func withContext(obs, context *Node) *Node {
 	if context == nil {
 		return obs
 	}
-	return Concatenate([]*Node{obs, context}, -1)
+	return nn.Beside(obs, context)
 }
 
 func (a *actor) act(in *rl.Obs, out *rl.Dist) error {

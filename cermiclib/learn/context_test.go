@@ -11,15 +11,13 @@ import (
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 )
 
 // With the numbers 3 and 4 of an observation given as a context, an actor learns and acts the same, bit for bit; the
 // critic reads the state in both. With another context it acts differently.
 func TestAContextIsAWiderObservationOfTheActorAlone(t *testing.T) {
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	wide, narrow := tdSpec(true), tdSpec(true)
 	wide.Obs = []int{5}
 	for _, p := range []policy.Config{plain, policy.GRU{Width: 3, Hidden: []int{4}, Steps: 3}} {
@@ -42,12 +40,8 @@ func TestAContextIsAWiderObservationOfTheActorAlone(t *testing.T) {
 					y.Context = append(y.Context, x.Obs[row*5+3:(row+1)*5]...)
 				}
 			}
-			if _, err := a.Update(t.Context(), x); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := b.Update(t.Context(), &y); err != nil {
-				t.Fatal(err)
-			}
+			must.Value(a.Update(t.Context(), x))
+			must.Value(b.Update(t.Context(), &y))
 			for _, v := range nn.Variables(observes.Store, "/") {
 				if !slices.Equal(values(observes.Store, v.Path()), values(receives.Store, v.Path())) {
 					t.Errorf("%s differs", v.Path())
@@ -57,9 +51,7 @@ func TestAContextIsAWiderObservationOfTheActorAlone(t *testing.T) {
 			act := func(l Learner, spec *envs.Spec, in rl.Obs) *rl.Dist {
 				out := rl.NewDist(spec, l.HiddenLen())
 				in.Hidden = x.Hidden[:rows*l.HiddenLen()]
-				if err := l.Act(&in, out); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, l.Act(&in, out))
 				return out
 			}
 			want := act(a, wide, rl.Obs{Obs: x.Obs[:rows*5]})
@@ -77,10 +69,7 @@ func TestAContextIsAWiderObservationOfTheActorAlone(t *testing.T) {
 
 // Value learners have no actor, and some policies split an observation into its parts.
 func TestAContextThatCannotBeReadIsRefused(t *testing.T) {
-	backend, err := nn.OpenConfig(nn.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	for name, parts := range map[string]struct {
 		l Config
 		p policy.Config

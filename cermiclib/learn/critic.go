@@ -3,6 +3,7 @@
 package learn
 
 import (
+	"context"
 	"fmt"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -85,16 +86,12 @@ func (c *critic) valuesOf(dst []float32, x *rl.Rollout) error {
 
 // values writes values into dst, whose inputs fill environments: as many as to [·,W] has room for, from that one on.
 func (c *critic) values(dst []float32, fill func(to []float32, from int)) error {
-	for at := 0; at < len(dst); at += c.block {
-		n := min(c.block, len(dst)-at)
-		c.forward.Feed(0, func(buf []float32) { fill(buf[:n*c.width()], at) })
-		if err := c.forward.Run(); err != nil {
-			return err
-		}
+	return c.forward.Blocks(context.Background(), len(dst), c.block, func(from, to int) {
+		c.forward.Feed(0, func(buf []float32) { fill(buf[:(to-from)*c.width()], from) })
+	}, func(from, to int) {
 		c.forward.Read(0, c.out)
-		copy(dst[at:at+n], c.out)
-	}
-	return nil
+		copy(dst[from:to], c.out)
+	})
 }
 
 // valuesAtEnds writes the values at the true end of every episode that ended in x into dst [T,E] or [T,E,N]; others

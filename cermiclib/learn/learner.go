@@ -39,8 +39,6 @@ type OffPolicy interface {
 // Config is a learner with all its settings; registered values are complete defaults.
 type Config interface {
 	Kind() string
-	// Validate returns one sentence about the first impossible setting.
-	Validate() error
 	Build(b *nn.Build, p policy.Config) (Learner, error)
 	// CollectFrames is the number of frames, environment steps summed over environments, that one iteration collects.
 	CollectFrames() int

@@ -13,7 +13,6 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
-	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -84,9 +83,6 @@ func (MAPPO) Kind() string { return "mappo" }
 // CollectFrames is the number of frames of one rollout batch.
 func (c MAPPO) CollectFrames() int { return c.Frames }
 
-// Validate returns one sentence about the first impossible setting.
-func (c MAPPO) Validate() error { return conf.Check(c) }
-
 // mappo is a MAPPO in training.
 type mappo struct {
 	MAPPO
@@ -109,9 +105,6 @@ type mappo struct {
 
 // Build makes the graphs. The rollout batch must be whole steps of all environments.
 func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
 	s := b.Spec
 	if c.Frames%s.NumEnvs != 0 {
 		return nil, fmt.Errorf("learner.frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.NumEnvs)

@@ -19,24 +19,22 @@ import (
 // mappoScalars names the values that one update reports, in the order of its output.
 var mappoScalars = []string{"actor_loss", "critic_loss", "entropy", "ratio", "clip_fraction", "kl", "actor_grad_norm", "critic_grad_norm"}
 
-// ppoIn are the inputs of one update by name; those that a task or policy does not need are nil.
-type ppoIn struct {
-	obs     *Node // [B,N,I]; chunks of a recurrent policy are time-major, B = L·chunks
-	raw     *Node // [B,N,D] unsquashed action
-	choice  *Node // [B,N] int32
-	mask    *Node // [B,N,K] discrete only
-	logp    *Node // [B,N] of the behaviour policy
-	adv     *Node // [B,N]
-	weight  *Node // [B,N] 1 for agent steps that count, 0 for padding and dead agents
-	state   *Node // [B,S] for a central critic of vectors
-	ret     *Node // [B,N] value targets
-	value   *Node // [B,V] before the update
-	noise   *Node // [B,N,D] standard normal, for the entropy of a squashed Gaussian; 0 where entropy has no weight
-	eps     *Node // [1] share of uniform actions, where there are any
-	hidden  *Node // [chunks,N,C] of a policy with a state, before the first step of each chunk
-	keep    *Node // [B,N] 0 where an episode starts; where chunks have several steps
-	context *Node // [B,N,F] what an explorer gave the actor beside its observation, as stored
-}
+// ppoIn are the inputs of one update by name. Those that a task or policy does not need are nil.
+//
+//	obs      [B,N,I]; chunks of a recurrent policy are time-major, B = L·chunks
+//	raw      [B,N,D] unsquashed action
+//	choice   [B,N] int32, mask [B,N,K]; discrete actions only
+//	logp     [B,N] of the behaviour policy
+//	adv, ret [B,N] advantages and value targets
+//	weight   [B,N] 1 for agent steps that count, 0 for padding and dead agents
+//	state    [B,S] for a central critic of vectors
+//	value    [B,V] before the update
+//	noise    [B,N,D] standard normal, for the entropy of a squashed Gaussian; 0 where entropy has no weight
+//	eps      [1] share of uniform actions, where there are any
+//	hidden   [chunks,N,C] of a policy with a state, before the first step of each chunk
+//	keep     [B,N] 0 where an episode starts; where chunks have several steps
+//	context  [B,N,F] what an explorer gave the actor beside its observation, as stored
+type ppoIn map[string]*Node
 
 // inputs declares them for a minibatch. Most are rows of the rollout batch, which all epochs share.
 func (m *mappo) inputs(mixed bool) []nn.Input {
@@ -92,41 +90,29 @@ func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Loop, error) {
 // program compiles fn on the inputs of one minibatch, which feed fills.
 func (m *mappo) program(name string, mixed bool, fn func(sc *model.Scope, in ppoIn) []*Node) (*nn.Loop, error) {
 	inputs := m.inputs(mixed)
-	return nn.NewLoop(m.build, name, inputs, func(sc *model.Scope, nodes []*Node) []*Node {
-		at := nn.Named(inputs, nodes)
-		return fn(sc, ppoIn{
-			obs: at["obs"], raw: at["raw"], choice: at["choice"], mask: at["mask"], logp: at["logp"], adv: at["adv"],
-			weight: at["weight"], state: at["state"], ret: at["ret"], value: at["value"], noise: at["noise"], eps: at["eps"],
-			hidden: at["hidden"], keep: at["keep"], context: at["context"],
-		})
-	})
+	return nn.NewLoop(m.build, name, inputs, func(sc *model.Scope, in []*Node) []*Node { return fn(sc, nn.Named(inputs, in)) })
 }
 
 // output is what the policy network returns for the minibatch, [B,N,out].
 func (m *mappo) output(sc *model.Scope, in ppoIn, p policy.Policy) *Node {
-	out, obs := nn.ActionOutputs(&m.build.Spec.Act), withContext(in.obs, in.context)
+	out, obs := nn.ActionOutputs(&m.build.Spec.Act), withContext(in["obs"], in["context"])
 	if m.chunk == 1 {
-		y, _ := p.Net(sc, obs, in.hidden, out)
+		y, _ := p.Net(sc, obs, in["hidden"], out)
 		return y
 	}
 	n, l := m.build.Spec.Agents, m.chunk
 	obs = Reshape(obs, l, -1, n, m.build.Spec.InLen()+m.build.Context)
-	y := p.(policy.Recurrent).Unroll(sc, obs, Reshape(in.keep, l, -1, n), in.hidden, out)
+	y := p.(policy.Recurrent).Unroll(sc, obs, Reshape(in["keep"], l, -1, n), in["hidden"], out)
 	return Reshape(y, m.batch, n, out)
 }
 
 // estimate is V of the minibatch now, [B,V].
 func (m *mappo) estimate(sc *model.Scope, in ppoIn) *Node {
-	look := in.state
+	look := in["state"]
 	if !m.critic.readsState() {
-		look = Reshape(in.obs, -1, m.critic.width())
+		look = Reshape(in["obs"], -1, m.critic.width())
 	}
 	return Reshape(m.critic.net(sc, look), m.batch, -1)
-}
-
-// weighted is the mean of v over the agent steps that count.
-func weighted(v, weight *Node) *Node {
-	return Div(ReduceAllSum(Mul(v, weight)), MaxScalar(ReduceAllSum(weight), 1))
 }
 
 // surrogate is the clipped objective, to be minimised; y is the policy network's output.
@@ -137,41 +123,41 @@ func (m *mappo) surrogate(in ppoIn, y *Node) (loss *Node, report []*Node) {
 	var logp, entropy *Node
 	if act.Choices > 0 {
 		var all *Node
-		logp, all = nn.LogProbCategorical(y, in.mask, in.choice)
+		logp, all = nn.LogProbCategorical(y, in["mask"], in["choice"])
 		entropy = Neg(ReduceSum(Mul(Exp(all), all), -1))
 	} else {
 		mean, scale := nn.Gaussian(y)
-		logp = nn.LogProbGaussian(in.raw, mean, scale, act)
+		logp = nn.LogProbGaussian(in["raw"], mean, scale, act)
 		// A squashed Gaussian has no closed entropy: one reparametrised sample of −log π. Where entropy has no weight
 		// in the loss, noise stays 0, and what is reported is −log π of the mode.
-		entropy = Neg(nn.LogProbGaussian(Add(mean, Mul(scale, in.noise)), mean, scale, act))
+		entropy = Neg(nn.LogProbGaussian(Add(mean, Mul(scale, in["noise"])), mean, scale, act))
 	}
-	if in.eps != nil {
+	if in["eps"] != nil {
 		logp = logMixture(logp, in, act)
 	}
-	change := Sub(logp, in.logp)
+	change := Sub(logp, in["logp"])
 	ratio := Exp(change)
 	band := Exp(nn.Within(change, "learner/clip_epsilon", math.Log(1-m.Clip), math.Log(1+m.Clip)))
-	objective := weighted(Min(Mul(ratio, in.adv), Mul(band, in.adv)), in.weight)
-	bonus := weighted(entropy, in.weight)
+	objective := nn.Average(Min(Mul(ratio, in["adv"]), Mul(band, in["adv"])), in["weight"])
+	bonus := nn.Average(entropy, in["weight"])
 	loss = Neg(objective)
 	if m.EntropyCoef > 0 {
 		loss = Sub(loss, nn.Times(bonus, "learner/entropy_coef", m.EntropyCoef))
 	}
 	low, high := nn.Setting(change, "learner/clip_epsilon/low", math.Log(1-m.Clip)), nn.Setting(change, "learner/clip_epsilon/high", math.Log(1+m.Clip))
 	clipped := ConvertDType(LogicalOr(LessThan(change, low), GreaterThan(change, high)), ratio.DType())
-	return loss, []*Node{bonus, weighted(ratio, in.weight), weighted(clipped, in.weight), weighted(Neg(change), in.weight)}
+	return loss, []*Node{bonus, nn.Average(ratio, in["weight"]), nn.Average(clipped, in["weight"]), nn.Average(Neg(change), in["weight"])}
 }
 
 // logMixture is log μ [B,N] of actions of the behaviour policy, given their log π:
 //
 //	μ = (1 − ε)·π + ε·u,   u = 1 / number of allowed choices, or 1 / volume of the box
 func logMixture(logp *Node, in ppoIn, act *envs.ActSpec) *Node {
-	eps := Reshape(in.eps) // a scalar
+	eps := Reshape(in["eps"]) // a scalar
 	own := Add(logp, Log1P(Neg(eps)))
 	chance := Log(eps)
 	if act.Choices > 0 {
-		chance = Sub(chance, Log(MaxScalar(ReduceSum(in.mask, -1), 1))) // a dead agent may be allowed nothing
+		chance = Sub(chance, Log(MaxScalar(ReduceSum(in["mask"], -1), 1))) // a dead agent may be allowed nothing
 	} else {
 		for d := range act.Dim {
 			chance = AddScalar(chance, -math.Log(float64(act.High[d]-act.Low[d])))
@@ -183,12 +169,12 @@ func logMixture(logp *Node, in ppoIn, act *envs.ActSpec) *Node {
 
 // criticLoss is mean (V − R̂)² over agents; value is V now, [B,1] for all of them or [B,N] for each.
 func (m *mappo) criticLoss(in ppoIn, value *Node) *Node {
-	square := Square(Sub(value, in.ret))
+	square := Square(Sub(value, in["ret"]))
 	if m.ValueClip > 0 {
-		near := Add(in.value, nn.Within(Sub(value, in.value), "learner/value_clip", -m.ValueClip, m.ValueClip))
-		square = Max(square, Square(Sub(near, in.ret)))
+		near := Add(in["value"], nn.Within(Sub(value, in["value"]), "learner/value_clip", -m.ValueClip, m.ValueClip))
+		square = Max(square, Square(Sub(near, in["ret"])))
 	}
-	return weighted(square, in.weight)
+	return nn.Average(square, in["weight"])
 }
 
 // unfold writes the frames of chunks into m.frames, time-major: step t of chunk k is at t·chunks + k. Steps beyond
@@ -219,17 +205,12 @@ func (m *mappo) feed(p *nn.Loop, x *rl.Rollout, step uint64) {
 	if k > 0 {
 		choices := func(dst []int32, frame int) { copy(dst, x.Act.Discrete[frame*n:]) }
 		nn.FeedFrom(p, p.Input("choice"), m.frames, choices)
-		rows("mask", m.frames, func(dst []float32, frame int) {
-			for i := range dst {
-				if dst[i] = 1; x.Mask != nil {
-					dst[i] = float32(x.Mask[frame*n*k+i])
-				}
-			}
-		})
+		rows("mask", m.frames, func(dst []float32, frame int) { x.GatherMask(dst, frame) })
 	} else {
 		copies("raw", m.frames, x.Raw)
 		if m.EntropyCoef > 0 {
-			p.Feed(p.Input("noise"), func(dst []float32) { normals(dst, rng.New(m.build.Seed, "entropy", uint64(x.Iteration), step)) })
+			r := rng.New(m.build.Seed, "entropy", uint64(x.Iteration), step)
+			p.Feed(p.Input("noise"), func(dst []float32) { nn.Normal(r, dst, nil) })
 		}
 	}
 	copies("logp", m.frames, x.LogP)
@@ -252,24 +233,15 @@ func (m *mappo) feed(p *nn.Loop, x *rl.Rollout, step uint64) {
 			}
 		})
 	}
-	p.Feed(p.Input("weight"), func(dst []float32) { m.feedWeight(dst, x) })
+	p.Feed(p.Input("weight"), func(dst []float32) {
+		x.GatherAlive(dst, m.frames)
+		for b, counts := range m.counts {
+			if !counts {
+				clear(dst[b*n : (b+1)*n])
+			}
+		}
+	})
 	if x.Eps > 0 {
 		p.Feed(p.Input("eps"), func(dst []float32) { dst[0] = x.Eps })
-	}
-}
-
-// feedWeight writes which agent steps of the minibatch count, [B,N].
-func (m *mappo) feedWeight(dst []float32, x *rl.Rollout) {
-	clear(dst)
-	for b, f := range m.frames {
-		for i := 0; i < x.N && m.counts[b]; i++ {
-			dst[b*x.N+i] = float32(x.Alive[int(f)*x.N+i])
-		}
-	}
-}
-
-func normals(dst []float32, r *rng.Rand) {
-	for i := range dst {
-		dst[i] = r.Norm()
 	}
 }

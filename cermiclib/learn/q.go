@@ -3,7 +3,6 @@
 package learn
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -99,7 +98,7 @@ func (c Q) Validate() error {
 	if c.Mixer == nil {
 		return fmt.Errorf("mixer is missing, want one of %v", conf.Kinds[MixerConfig]())
 	}
-	return cmp.Or(conf.Check(c), c.Mixer.Validate())
+	return conf.Validate(c.Mixer)
 }
 
 // q is a Q in training.
@@ -109,9 +108,9 @@ type q struct {
 	actor    *actor
 	update   *nn.Loop
 	replay   *rl.Replay
-	chunk    int     // L, successive steps that are trained on together
-	slots    []int32 // [L,B/L] of a minibatch
-	rewarded bool    // some intrinsic reward has been stored
+	chunk    int   // L, successive steps that are trained on together
+	slots    []int // [L,B/L] of a minibatch
+	rewarded bool  // some intrinsic reward has been stored
 	rescore  rescorer
 	own      policy.Training
 }
@@ -124,9 +123,6 @@ var (
 
 // Build makes the graphs and the replay. The rollout batch must be whole steps of all environments.
 func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
 	s := b.Spec
 	switch {
 	case s.Act.Choices == 0:
@@ -147,7 +143,7 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 		return nil, err
 	}
 	chunk := policy.Chunk(model)
-	l := &q{Q: c, build: b, chunk: chunk, slots: make([]int32, max(1, c.Batch/chunk)*chunk)}
+	l := &q{Q: c, build: b, chunk: chunk, slots: make([]int, max(1, c.Batch/chunk)*chunk)}
 	if err := l.makeReplay(model); err != nil {
 		return nil, err
 	}
@@ -246,4 +242,67 @@ func (l *q) Save() []byte { return l.replay.Save(l.rewarded && l.IntAt == IntAtC
 func (l *q) Load(state []byte) (err error) {
 	l.rewarded, err = l.replay.Load(state)
 	return err
+}
+
+// rescorer scores the agent steps of a minibatch anew.
+type rescorer struct {
+	scorer rl.Scorer
+	obs    []float32 // [B,N,I]
+	act    []float32 // [B,N,K]
+	alive  []uint8   // [B,N]
+	each   []float32 // [B,N]
+	bonus  []float32 // [B]
+}
+
+// Rescore tells who can score old steps.
+func (l *q) Rescore(s rl.Scorer) error {
+	if l.IntAt == IntAtSample {
+		if s == nil {
+			return fmt.Errorf("learner.int_at=%s needs an explorer that can score old experience, and this one cannot: set it to %s",
+				IntAtSample, IntAtCollect)
+		}
+		if err := s.CanScore(); err != nil {
+			return err
+		}
+	}
+	l.rescore.scorer = s
+	return nil
+}
+
+// bonus returns the team's intrinsic reward of each frame of l.slots, [B].
+func (l *q) bonus(ctx context.Context) ([]float32, error) {
+	c, s := &l.rescore, l.build.Spec
+	if c.bonus == nil {
+		rows := len(l.slots) * s.Agents
+		c.obs, c.act = make([]float32, rows*s.InLen()), make([]float32, rows*s.Act.Choices)
+		c.each, c.alive, c.bonus = make([]float32, rows), make([]uint8, rows), make([]float32, len(l.slots))
+	}
+	if l.IntAt == IntAtCollect {
+		for b, slot := range l.slots {
+			c.bonus[b] = l.replay.Bonus(slot)
+		}
+		return c.bonus, nil
+	}
+	o := s.Agents * s.InLen()
+	clear(c.act)
+	for b, slot := range l.slots {
+		l.replay.Gather(c.obs[b*o:(b+1)*o], slot)
+		for i, k := range l.replay.Discrete(slot) {
+			c.act[(b*s.Agents+i)*s.Act.Choices+int(k)] = 1
+		}
+		copy(c.alive[b*s.Agents:], l.replay.Alive(slot))
+	}
+	if err := c.scorer.Score(ctx, c.each, c.obs, c.act, c.alive); err != nil {
+		return nil, err
+	}
+	for b := range l.slots {
+		sum := float32(0)
+		for row := b * s.Agents; row < (b+1)*s.Agents; row++ {
+			if c.alive[row] != 0 {
+				sum += c.each[row]
+			}
+		}
+		c.bonus[b] = sum / float32(s.Agents)
+	}
+	return c.bonus, nil
 }

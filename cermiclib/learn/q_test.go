@@ -9,6 +9,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/policy"
+	"cermic/envs/conf"
 	"cermic/envs/vmas"
 )
 
@@ -89,7 +90,11 @@ func TestQRefusesImpossibleSettingsWithASentence(t *testing.T) {
 		l := smallQ()
 		change(&l)
 		b, _ := libtest.NewBuild(t, libtest.DefaultIdentity(), 1)
-		if _, err := l.Build(b, policy.DefaultMLP()); err == nil || strings.Contains(err.Error(), "\n") {
+		err := conf.Validate(l)
+		if err == nil {
+			_, err = l.Build(b, policy.DefaultMLP())
+		}
+		if err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v, want a sentence", name, err)
 		}
 	}

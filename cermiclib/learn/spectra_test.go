@@ -13,6 +13,7 @@ import (
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
@@ -71,7 +72,7 @@ func TestSPECTraNeverFallsWhenAUtilityRises(t *testing.T) {
 
 func TestImpossibleSPECTraMixersGetASentence(t *testing.T) {
 	for _, c := range []learn.SPECTra{{Embed: 8, Heads: 3, Revision: 2}, {Embed: 0, Heads: 1, Revision: 2}, {Embed: 8, Revision: 2}, {Embed: 8, Heads: 2, Revision: 1}} {
-		if c.Validate() == nil {
+		if conf.Validate(c) == nil {
 			t.Errorf("%+v: accepted", c)
 		}
 	}

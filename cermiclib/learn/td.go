@@ -103,7 +103,7 @@ func (l *q) taken(eyes *model.Scope, utility *Node, in map[string]*Node) QIn {
 	taken := OneHot(in["choice"], l.build.Spec.Act.Choices, utility.DType())
 	obs, state := l.situation(eyes, in["obs"], in["state"])
 	return QIn{
-		Chosen: ReduceSum(Mul(utility, taken), -1), Max: ReduceMax(onlyAllowed(utility, in["mask"]), -1),
+		Chosen: ReduceSum(Mul(utility, taken), -1), Max: ReduceMax(nn.Allowed(utility, in["mask"]), -1),
 		OneHot: taken, Obs: obs, State: state,
 	}
 }
@@ -126,9 +126,9 @@ func (l *q) situation(eyes *model.Scope, obs, state *Node) (_, _ *Node) {
 //	y = r + γ·(1 − done)·Q_tot⁻(s', a'),   a'_i = arg max over allowed a of Q_i⁻(o'_i, a), or of Q_i with double_q
 func (l *q) target(online, target *model.Scope, p policy.Policy, m Mixer, chooser *Node, in map[string]*Node) *Node {
 	_, utility := l.utilities(target, p, in)
-	allowed := onlyAllowed(utility, in["next_mask"])
+	allowed := nn.Allowed(utility, in["next_mask"])
 	if l.DoubleQ {
-		chooser = onlyAllowed(chooser, in["next_mask"])
+		chooser = nn.Allowed(chooser, in["next_mask"])
 	} else {
 		chooser = allowed
 	}
@@ -160,14 +160,6 @@ func ofLiving(utility, alive *Node) *Node {
 	return Add(Mul(utility, alive), Mul(StopGradient(utility), OneMinus(alive)))
 }
 
-// onlyAllowed makes the utilities [B,N,K] of actions that the mask forbids too low to be the greatest; nil allows all.
-func onlyAllowed(utility, mask *Node) *Node {
-	if mask == nil {
-		return utility
-	}
-	return Where(GreaterThan(mask, ZerosLike(mask)), utility, FillScalar(utility.Graph(), utility.Shape(), -1e9))
-}
-
 // loss is the mean over the minibatch of what learner.loss makes of the temporal difference d [B].
 func (l *q) loss(d *Node) *Node {
 	if l.Loss == "l2" {
@@ -185,30 +177,24 @@ func (l *q) feed(ctx context.Context, extrinsic float32) error {
 	l.feedRows("obs", l.slots, r.Gather)
 	l.feedRows("next", last, r.GatherNext)
 	if l.readsState() {
-		l.feedRows("state", l.slots, func(dst []float32, slot int32) { copy(dst, r.State(slot)) })
-		l.feedRows("next_state", l.slots, func(dst []float32, slot int32) { copy(dst, r.NextState(slot)) })
+		l.feedRows("state", l.slots, func(dst []float32, slot int) { copy(dst, r.State(slot)) })
+		l.feedRows("next_state", l.slots, func(dst []float32, slot int) { copy(dst, r.NextState(slot)) })
 	}
-	l.update.FeedInt(l.update.Input("choice"), func(dst []int32) {
-		for b, slot := range l.slots {
-			copy(dst[b*s.Agents:(b+1)*s.Agents], r.Discrete(slot))
-		}
-	})
-	l.update.Feed(l.update.Input("goes_on"), func(dst []float32) {
-		for b, slot := range l.slots {
-			terminated, truncated := r.Ended(slot)
-			dst[b] = 1
-			if terminated || truncated && !l.BootstrapOnTimeout {
-				dst[b] = 0
-			}
+	choice := func(dst []int32, slot int) { copy(dst, r.Discrete(slot)) }
+	nn.FeedRows(l.update.Program, l.update.Input("choice"), l.slots, choice)
+	l.feedRows("goes_on", l.slots, func(dst []float32, slot int) {
+		terminated, truncated := r.Ended(slot)
+		if dst[0] = 1; terminated || truncated && !l.BootstrapOnTimeout {
+			dst[0] = 0
 		}
 	})
 	if s.Masked {
-		l.feedBytes("mask", r.Mask)
-		l.feedBytes("next_mask", r.NextMask)
+		l.feedRows("mask", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.Mask(slot)) })
+		l.feedRows("next_mask", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.NextMask(slot)) })
 	}
-	l.feedBytes("alive", r.Alive)
+	l.feedRows("alive", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.Alive(slot)) })
 	if l.HiddenLen() > 0 {
-		l.feedRows("hidden", l.slots[:len(last)], func(dst []float32, slot int32) { copy(dst, r.Hidden(slot)) })
+		l.feedRows("hidden", l.slots[:len(last)], func(dst []float32, slot int) { copy(dst, r.Hidden(slot)) })
 		l.feedKeep(len(last))
 	}
 	bonus, err := l.bonus(ctx)
@@ -224,25 +210,8 @@ func (l *q) feed(ctx context.Context, extrinsic float32) error {
 }
 
 // feedRows lets write fill one row of an input for each of slots.
-func (l *q) feedRows(input string, slots []int32, write func(dst []float32, slot int32)) {
-	l.update.Feed(l.update.Input(input), func(dst []float32) {
-		width := len(dst) / len(slots)
-		for b, slot := range slots {
-			write(dst[b*width:(b+1)*width], slot)
-		}
-	})
-}
-
-// feedBytes writes the masks [N,K] or flags [N] of the frames of l.slots into an input.
-func (l *q) feedBytes(input string, of func(slot int32) []uint8) {
-	l.update.Feed(l.update.Input(input), func(dst []float32) {
-		width := len(dst) / len(l.slots)
-		for b, slot := range l.slots {
-			for i, flag := range of(slot) {
-				dst[b*width+i] = float32(flag)
-			}
-		}
-	})
+func (l *q) feedRows(input string, slots []int, write func(dst []float32, slot int)) {
+	nn.FeedEach(l.update, l.update.Input(input), slots, write)
 }
 
 // feedKeep says which steps of the chunks go on with an episode; width is the number of chunks.

@@ -89,7 +89,7 @@ func gruStep(p map[string][]float64, name string, x, h []float64) []float64 {
 }
 
 // see returns the utilities of every agent in the frames of slots, and in what followed each: [B][N][K].
-func (r *tdReference) see(p map[string][]float64, replay *rl.Replay, slots []int32) (now, next [][][]float64) {
+func (r *tdReference) see(p map[string][]float64, replay *rl.Replay, slots []int) (now, next [][][]float64) {
 	n, o, width := r.spec.Agents, r.spec.ObsLen(), len(slots)/r.chunk
 	now, next = make([][][]float64, len(slots)), make([][][]float64, len(slots))
 	for b := range slots {
@@ -152,7 +152,7 @@ func argmax(q []float64, mask []uint8) int {
 }
 
 // ahead is Q_tot⁻ of what followed a frame; target and online are the utilities of both networks there.
-func (r *tdReference) ahead(p *rl.Replay, slot int32, target, online [][]float64) float64 {
+func (r *tdReference) ahead(p *rl.Replay, slot int, target, online [][]float64) float64 {
 	n, k := r.spec.Agents, r.spec.Act.Choices
 	next := mixed{chosen: make([]float64, n), max: make([]float64, n), choice: make([]int, n), obs: p.NextObs(slot), state: p.NextState(slot), frame: -1}
 	for i := range n {
@@ -171,7 +171,7 @@ func (r *tdReference) ahead(p *rl.Replay, slot int32, target, online [][]float64
 }
 
 // goals are the y of frames.
-func (r *tdReference) goals(p *rl.Replay, slots []int32) []float64 {
+func (r *tdReference) goals(p *rl.Replay, slots []int) []float64 {
 	_, target := r.see(r.target, p, slots)
 	_, online := r.see(r.online, p, slots)
 	y := make([]float64, len(slots))
@@ -186,7 +186,7 @@ func (r *tdReference) goals(p *rl.Replay, slots []int32) []float64 {
 }
 
 // mask is what agent i could do in a frame, nil for everything.
-func (r *tdReference) mask(p *rl.Replay, slot int32, i int) []uint8 {
+func (r *tdReference) mask(p *rl.Replay, slot int, i int) []uint8 {
 	if !r.spec.Masked {
 		return nil
 	}
@@ -195,7 +195,7 @@ func (r *tdReference) mask(p *rl.Replay, slot int32, i int) []uint8 {
 }
 
 // loss of the frames with online parameters p, given the targets y.
-func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []int32, y []float64) float64 {
+func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []int, y []float64) float64 {
 	n, sum := r.spec.Agents, 0.0
 	utility, _ := r.see(p, replay, slots)
 	for b, slot := range slots {
@@ -220,7 +220,7 @@ func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []in
 }
 
 // step takes one gradient step and moves the targets.
-func (r *tdReference) step(replay *rl.Replay, slots []int32) (loss float64) {
+func (r *tdReference) step(replay *rl.Replay, slots []int) (loss float64) {
 	y := r.goals(replay, slots)
 	r.frozen = map[int][]float64{}
 	loss = r.loss(r.online, replay, slots, y)

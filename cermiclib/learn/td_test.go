@@ -88,7 +88,7 @@ func checkUpdate(t *testing.T, c Q, p policy.Config, spec *envs.Spec) {
 	l := must.Value(c.Build(b, p)).(*q)
 	ref := newReference(l)
 	got := must.Value(l.Update(t.Context(), withCarry(randomRollout(spec, 10), l.HiddenLen())))
-	slots, loss := make([]int32, len(l.slots)), 0.0
+	slots, loss := make([]int, len(l.slots)), 0.0
 	for step := range c.Steps {
 		l.replay.Sample(slots, rng.New(5, "replay", 0, uint64(step)))
 		loss += ref.step(l.replay, slots) / float64(c.Steps)

@@ -200,7 +200,7 @@ func (m *graphMemory) recall(sc *model.Scope, w window) *Node {
 		recalled = Add(recalled, Mul(Reshape(at(weights, age), heads, 1, n, graphs, c), values(age)))
 	}
 	out := project(sc, "output", Reshape(recalled, m.Node, n, graphs*c), m.Node)
-	return normalizeFeatures(Add(now, out))
+	return nn.NormalizeAxis(Add(now, out), 0)
 }
 
 // layer is a graph layer with attention of the GATv2 form (Brody et al. 2022), from nodes [I,N,B] to the destinations
@@ -229,7 +229,7 @@ func (m *graphMemory) layer(sc *model.Scope, nodes, to, relations, present *Node
 		message = elu(message)
 	}
 	residual := Reshape(nn.Affine(sc.At("residual"), flat(to), out), out, dst, b)
-	return normalizeFeatures(Add(message, residual))
+	return nn.NormalizeAxis(Add(message, residual), 0)
 }
 
 // project is W·x over the first axis of x [I,...], without bias: [out,...].
@@ -250,10 +250,4 @@ func flat(x *Node) *Node { return Reshape(x, x.Shape().Dimensions[0], -1) }
 func elu(x *Node) *Node {
 	zero := ZerosLike(x)
 	return Add(Max(x, zero), MinusOne(Exp(Min(x, zero))))
-}
-
-// normalizeFeatures is nn.Normalize over the first axis.
-func normalizeFeatures(x *Node) *Node {
-	centred := Sub(x, ReduceAndKeep(x, ReduceMean, 0))
-	return Div(centred, Sqrt(AddScalar(ReduceAndKeep(Square(centred), ReduceMean, 0), 1e-5)))
 }

@@ -10,7 +10,6 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
-	"cermic/envs"
 )
 
 // GRU is the recurrent memory of Appendix C: f_n is the normalised hidden state after n steps of an episode.
@@ -62,22 +61,12 @@ func (c GRU) Build(b *nn.Build) (Memory, error) {
 		return nil, err
 	}
 	rows := b.Spec.NumEnvs * b.Spec.Agents
-	weights, err := c.Start.load(b, "gru", c.shapes(b.Spec))
+	weights, err := c.Start.load(b, "gru")
 	if err != nil {
 		return nil, err
 	}
 	return &gru{GRU: c, build: b, weights: weights, obs: b.Spec.InLen(), known: make([]uint8, rows),
 		hidden: make([]float32, rows*c.Layers*c.Width)}, nil
-}
-
-// shapes are those of the pre-trained weights that have to do with the task and the settings.
-func (c GRU) shapes(s *envs.Spec) map[string][2]int {
-	shapes, below := encoderShapes(s, c.Embed), c.Embed
-	for _, part := range c.parts()[1:] {
-		shapes[part+"/input"], shapes[part+"/recurrent"] = [2]int{below, 3 * c.Width}, [2]int{c.Width, 3 * c.Width}
-		below = c.Width
-	}
-	return shapes
 }
 
 // parts are the scopes that pre-training fills: the encoder, then the layers.
@@ -118,7 +107,7 @@ func (m *gru) Inputs(b int) []nn.Input {
 	return []nn.Input{nn.F32("obs", l, c, m.obs), nn.F32("keep", l, c, 1), nn.F32("hidden", c, m.stateLen()), nn.F32("exists", b)}
 }
 
-func (m *gru) Gather(p Feeder, first int, x *rl.Rollout, rows []int32) {
+func (m *gru) Gather(p nn.Feeder, first int, x *rl.Rollout, rows []int32) {
 	l, chunks, agents, h := m.Chunk, len(rows)/m.Chunk, x.E*x.N, m.stateLen()
 	p.Feed(first, func(dst []float32) {
 		for k, row := range rows {
@@ -138,12 +127,10 @@ func (m *gru) Gather(p Feeder, first int, x *rl.Rollout, rows []int32) {
 			copy(dst[c*h:(c+1)*h], m.start[at:at+h])
 		}
 	})
-	p.Feed(first+3, func(dst []float32) {
-		for k, row := range rows {
-			dst[k] = float32(1 - x.IsFirst[int(row)/x.N])
-			if int(row) < agents && m.before[row] == 0 {
-				dst[k] = 0
-			}
+	nn.FeedEach(p, first+3, rows, func(dst []float32, row int) {
+		dst[0] = float32(1 - x.IsFirst[row/x.N])
+		if row < agents && m.before[row] == 0 {
+			dst[0] = 0
 		}
 	})
 }

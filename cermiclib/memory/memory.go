@@ -4,7 +4,7 @@
 // the observations of one agent into the context feature f_n that calibrates the exploitation losses.
 //
 // A memory is a config of its own, so that `-set explore.memory=mlp` chooses one and `-set explore.memory.d_f=128`
-// changes it. Read memory.go for the contract, encoder.go for the part that all share, then the model of interest.
+// changes it. Read memory.go for the contract, then the model of interest.
 package memory
 
 import (
@@ -28,22 +28,40 @@ type Memory interface {
 	Inputs(b int) []nn.Input
 	// Gather feeds the inputs of p from index first on. Agent steps are rows of x; with Chunk > 1 each run of Chunk
 	// entries is one agent of one environment at consecutive steps.
-	Gather(p Feeder, first int, x *rl.Rollout, rows []int32)
+	Gather(p nn.Feeder, first int, x *rl.Rollout, rows []int32)
 	// Context builds the features from the nodes of Inputs, with its variables below sc. It works in the dtype of its
 	// inputs.
 	Context(sc *model.Scope, in []*graph.Node) Context
-}
-
-// Feeder holds the inputs of a memory: an nn.Program, or a Window.
-type Feeder interface {
-	// Feed lets fill write input i, flat in row-major order.
-	Feed(i int, fill func(dst []float32))
 }
 
 // Watcher is implemented by memories that must see a rollout batch in time order before it is trained on: to carry a
 // hidden state or to note detections. The owner calls it once for each rollout, before the first Gather.
 type Watcher interface {
 	Watch(x *rl.Rollout) error
+}
+
+// Watch passes x to m if it is a Watcher.
+func Watch(m Memory, x *rl.Rollout) error {
+	if w, ok := m.(Watcher); ok {
+		return w.Watch(x)
+	}
+	return nil
+}
+
+// Save returns the state that m carries between rollout batches; nil if it has none.
+func Save(m Memory) []byte {
+	if s, ok := m.(rl.Saver); ok {
+		return s.Save()
+	}
+	return nil
+}
+
+// Load continues from what Save returned.
+func Load(m Memory, state []byte) error {
+	if s, ok := m.(rl.Saver); ok {
+		return s.Load(state)
+	}
+	return nil
 }
 
 // Detecting is implemented by memories that tell which other agents are in sight.

@@ -53,9 +53,7 @@ func (c MLP) Build(b *nn.Build) (Memory, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	shapes := encoderShapes(b.Spec, c.Embed)
-	shapes["feature/layer_0/weights"], shapes["feature/out/weights"] = [2]int{c.Hidden, c.Embed}, [2]int{c.Width, c.Hidden}
-	weights, err := c.Start.load(b, "mlp", shapes)
+	weights, err := c.Start.load(b, "mlp")
 	if err != nil {
 		return nil, err
 	}
@@ -74,24 +72,15 @@ func (m *mlp) Inputs(b int) []nn.Input {
 	return []nn.Input{nn.F32("now", b, m.spec.InLen()), nn.F32("before", b, m.spec.InLen()), nn.F32("exists", b)}
 }
 
-func (m *mlp) Gather(p Feeder, first int, x *rl.Rollout, rows []int32) {
-	step, width := int32(x.E*x.N), m.spec.InLen()
-	p.Feed(first, func(dst []float32) {
-		for k, row := range rows {
-			x.Gather(dst[k*width:(k+1)*width], int(row))
-		}
+func (m *mlp) Gather(p nn.Feeder, first int, x *rl.Rollout, rows []int32) {
+	step := x.E * x.N
+	nn.FeedEach(p, first, rows, x.Gather)
+	nn.FeedEach(p, first+1, rows, func(dst []float32, row int) {
+		x.Gather(dst, max(row-step, row%step)) // at t = 0 any finite value will do
 	})
-	p.Feed(first+1, func(dst []float32) {
-		for k, row := range rows {
-			x.Gather(dst[k*width:(k+1)*width], int(max(row-step, row%step))) // at t = 0 any finite value will do
-		}
-	})
-	p.Feed(first+2, func(dst []float32) {
-		for k, row := range rows {
-			dst[k] = 0
-			if row >= step && x.IsFirst[int(row)/x.N] == 0 {
-				dst[k] = 1
-			}
+	nn.FeedEach(p, first+2, rows, func(dst []float32, row int) {
+		if dst[0] = 0; row >= step && x.IsFirst[row/x.N] == 0 {
+			dst[0] = 1
 		}
 	})
 }

@@ -11,16 +11,18 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-
-	"cermic/envs"
-	"cermic/envs/rng"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate"
+	"gonum.org/v1/gonum/stat"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
 )
 
 // Pretraining trains a memory on random play, before any policy exists. What it learns there depends on its kind:
-// objective_graph.go and objective_heads.go. Common to all are the play, the targets and the loop.
+// objective.go. Common to all are the play, the targets and the loop.
 //
 // Reading: s_j, the target of node j, is a random encoding of agent j's own observation (D12).
 type Pretraining struct {
@@ -64,7 +66,7 @@ func (p Pretraining) Run(ctx context.Context, c Config, env envs.Env) (*Pretrain
 	if err != nil {
 		return nil, Quality{}, err
 	}
-	for i := range s.stages() {
+	for i := range s.stages {
 		if err := s.train(ctx, i); err != nil {
 			return nil, Quality{}, err
 		}
@@ -73,7 +75,7 @@ func (p Pretraining) Run(ctx context.Context, c Config, env envs.Env) (*Pretrain
 	if err != nil {
 		return nil, Quality{}, err
 	}
-	weights, err := collectWeights(b.Store, c.Kind(), s.parts())
+	weights, err := collectWeights(b.Store, c.Kind(), s.parts)
 	return weights, q, err
 }
 
@@ -100,12 +102,12 @@ func (p Pretraining) prepare(c Config, env envs.Env, b *nn.Build) (*pretrainer, 
 	if s.objective, err = c.(playLearner).objective(b, play); err != nil {
 		return nil, err
 	}
-	if s.Batch = p.Batch / s.chunk() * s.chunk(); s.Batch == 0 {
-		return nil, fmt.Errorf("pre-training with minibatches of %d: want a chunk of %d steps at least", p.Batch, s.chunk())
+	if s.Batch = p.Batch / s.chunk * s.chunk; s.Batch == 0 {
+		return nil, fmt.Errorf("pre-training with minibatches of %d: want a chunk of %d steps at least", p.Batch, s.chunk)
 	}
-	if s.training, s.held = play.split(s.chunk()); len(s.training)*s.chunk() < s.Batch || len(s.held) == 0 {
+	if s.training, s.held = play.split(s.chunk); len(s.training)*s.chunk < s.Batch || len(s.held) == 0 {
 		return nil, fmt.Errorf("pre-training: of %d frames, %d agent steps are left to train on and %d to hold out, want a minibatch of %d and one: play more frames",
-			p.Frames, len(s.training)*s.chunk(), len(s.held)*s.chunk(), s.Batch)
+			p.Frames, len(s.training)*s.chunk, len(s.held)*s.chunk, s.Batch)
 	}
 	return s, s.compile()
 }
@@ -115,7 +117,7 @@ type playLearner interface {
 	// bare is the config without pre-trained weights.
 	bare() Config
 	// objective builds the memory with its loss on x.
-	objective(b *nn.Build, x *play) (objective, error)
+	objective(b *nn.Build, x *play) (*objective, error)
 }
 
 // Bare is c without pre-trained weights, as it is pre-trained itself. It refuses kinds of memory that cannot be.
@@ -129,44 +131,10 @@ func Bare(c Config) (Config, error) {
 // preScope is where the weights are while they are pre-trained, heads below it.
 const preScope = "/pretrain/memory"
 
-// objective is what a kind of memory learns from random play, in stages.
-type objective interface {
-	chunk() int // L, consecutive steps of one agent that make one sample
-	stages() []stage
-	parts() []string // scopes below the memory's that are kept
-	inputs(b int) []nn.Input
-	feed(p *nn.Program, rows []int32)
-	// outputs builds the memory and its heads at sc.
-	outputs(sc *model.Scope, in []*Node) outcome
-	// watch prepares for minibatches with the weights as they are.
-	watch() error
-}
-
-// stage is a part of an objective with a loss of its own.
-type stage struct {
-	name   string
-	trains func(path string) bool // whether it trains the variable
-}
-
-// outcome is what an objective says about B agent steps.
-type outcome struct {
-	probability *Node   // [B,N] of the detector; nil without one
-	offset      *Node   // [2,N,B] where the others are, relative to the observer
-	losses      []*Node // [B] one a stage
-}
-
-// nodes are the outputs of the evaluation graph.
-func (o outcome) nodes() []*Node {
-	out := append([]*Node{o.offset}, o.losses...)
-	if o.probability != nil {
-		out = append([]*Node{o.probability}, out...)
-	}
-	return out
-}
-
+// pretrainer trains a memory on its play.
 type pretrainer struct {
 	Pretraining
-	objective
+	*objective
 	build    *nn.Build
 	play     *play
 	training []int32       // first agent steps of the samples to train on, and
@@ -179,7 +147,7 @@ type pretrainer struct {
 func (s *pretrainer) compile() error {
 	in := s.inputs(s.Batch)
 	adam := nn.Adam{LR: s.LR, Eps: 1e-6, Clip: 5} // ε and the clipped norm as for the module
-	for i, stage := range s.stages() {
+	for i, stage := range s.stages {
 		step, err := nn.NewProgram(s.build, "pretrain."+stage.name, in, func(sc *model.Scope, in []*Node) []*Node {
 			out := s.outputs(sc.Store().Scope(preScope), in)
 			for _, v := range nn.Variables(sc.Store(), preScope) {
@@ -197,10 +165,12 @@ func (s *pretrainer) compile() error {
 	var err error
 	s.evaluate, err = nn.NewProgram(s.build, "pretrain.evaluate", in, func(sc *model.Scope, in []*Node) []*Node {
 		out := s.outputs(sc.Store().Scope(preScope), in)
+		nodes := append([]*Node{out.offset}, out.losses...)
 		if out.probability != nil {
 			s.detects = 1
+			nodes = append([]*Node{out.probability}, nodes...)
 		}
-		return out.nodes()
+		return nodes
 	})
 	return err
 }
@@ -209,7 +179,7 @@ func (s *pretrainer) compile() error {
 func (s *pretrainer) samples(rows []int32, first []int32) []int32 {
 	rows = rows[:0]
 	for _, row := range first {
-		for k := range s.chunk() {
+		for k := range s.chunk {
 			rows = append(rows, row+int32(k*s.play.E*s.play.N))
 		}
 	}
@@ -219,7 +189,7 @@ func (s *pretrainer) samples(rows []int32, first []int32) []int32 {
 // train runs one stage and leaves the weights of its best epoch.
 func (s *pretrainer) train(ctx context.Context, i int) error {
 	order := slices.Clone(s.training)
-	name, size := s.stages()[i].name, s.Batch/s.chunk()
+	name, size := s.stages[i].name, s.Batch/s.chunk
 	if err := s.forget(); err != nil {
 		return err
 	}
@@ -281,26 +251,21 @@ func (s *pretrainer) each(visit func(rows []int32)) error {
 	if err := s.watch(); err != nil {
 		return err
 	}
-	first, size, l := s.held, s.Batch/s.chunk(), s.chunk()
+	size := s.Batch / s.chunk
 	batch, rows := make([]int32, size), []int32{}
-	for from := 0; from < len(first); from += size {
-		count := copy(batch, first[from:])
-		for k := count; k < size; k++ {
-			batch[k] = first[0]
+	return s.evaluate.Blocks(context.Background(), len(s.held), size, func(from, to int) {
+		for k := range batch {
+			batch[k] = s.held[0]
 		}
+		copy(batch, s.held[from:to])
 		rows = s.samples(rows, batch)
 		s.feed(s.evaluate, rows)
-		if err := s.evaluate.Run(); err != nil {
-			return err
-		}
-		visit(rows[:count*l])
-	}
-	return nil
+	}, func(from, to int) { visit(rows[:(to-from)*s.chunk]) })
 }
 
 // heldOut is the mean of a stage's loss over the held-out agent steps.
 func (s *pretrainer) heldOut(stage int) (mean float64, err error) {
-	losses, count := make([]float32, s.Batch), float64(len(s.held)*s.chunk())
+	losses, count := make([]float32, s.Batch), float64(len(s.held)*s.chunk)
 	err = s.each(func(rows []int32) {
 		s.evaluate.Read(s.detects+1+stage, losses)
 		for k := range rows {
@@ -365,4 +330,68 @@ func putBack(store *model.Store, kept map[string][]float32) error {
 		}
 	}
 	return nil
+}
+
+// Quality says how good pre-training got on held-out play.
+type Quality struct {
+	AUC     float64 // of the detector over all pairs; NaN where all labels are equal, or there is no detector
+	Present float64 // share of labels that are 1
+	RMSE    float64 // of the relative positions of pairs with label 1, world half sizes; NaN without any
+	Spread  float64 // the same for the best constant prediction
+}
+
+// Limits from which on nothing was found. Chance is not the line to draw: where peers start, and what they push,
+// leave traces in observations that hold nothing else about them.
+const (
+	blindAUC  = 0.75
+	blindRMSE = 0.9 // of the spread; where there is no detector
+)
+
+// BlindNote says what Blind means.
+const BlindNote = "From so much play, an agent's observation tells little or nothing about where its peers are, so no memory can do well on it"
+
+// Blind reports whether agents see little or nothing of where their peers are, as far as pre-training found out.
+func (q Quality) Blind() bool {
+	if math.IsNaN(q.AUC) {
+		return q.RMSE > blindRMSE*q.Spread
+	}
+	return q.AUC < blindAUC
+}
+
+// String says in a few lines what detector and positions are worth.
+func (q Quality) String() string {
+	text := fmt.Sprintf("held-out random play; %.1f %% of pairs visible to each other", 100*q.Present)
+	switch {
+	case !math.IsNaN(q.AUC):
+		text += fmt.Sprintf("\n  detector: AUC %.3f (0.5 is chance)", q.AUC)
+	case q.Present == 0 || q.Present == 1:
+		text += "\n  detector: nothing to learn, all labels are equal"
+	}
+	if !math.IsNaN(q.RMSE) {
+		text += fmt.Sprintf("\n  positions: RMSE %.3f world half sizes over visible pairs; predicting their mean: %.3f", q.RMSE, q.Spread)
+	}
+	if q.Blind() {
+		text += "\n  " + BlindNote + "."
+	}
+	return text
+}
+
+// positionErrors are the root mean squared distance of predicted 2-D positions, by axis, and that of predicting the
+// mean; NaN without positions.
+func positionErrors(want, got [2][]float64) (rmse, spread float64) {
+	squared, variance := 0.0, 0.0
+	for axis := range 2 {
+		distance := floats.Distance(want[axis], got[axis], 2)
+		squared += distance * distance
+		variance += stat.PopVariance(want[axis], nil)
+	}
+	return math.Sqrt(squared / float64(len(want[0]))), math.Sqrt(variance)
+}
+
+// areaUnderCurve is the probability that a positive scores higher than a negative, ties counting half; NaN without
+// both. It sorts its arguments.
+func areaUnderCurve(scores []float64, labels []bool) float64 {
+	stat.SortWeightedLabeled(scores, labels, nil)
+	hits, falseAlarms, _ := stat.ROC(nil, scores, labels, nil)
+	return integrate.Trapezoidal(falseAlarms, hits)
 }

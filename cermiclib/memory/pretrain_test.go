@@ -3,6 +3,7 @@
 package memory
 
 import (
+	"errors"
 	"math"
 	"os"
 	"slices"
@@ -129,8 +130,8 @@ func TestStagesDoNotShareTheOptimisersState(t *testing.T) {
 	env := newScatter(false)
 	b := &nn.Build{Spec: env.Spec(), Backend: p.Backend, Store: nn.NewStore(p.Seed), Seed: p.Seed}
 	s := must.Value(p.prepare(smallGraph(), env, b))
-	want := float32(len(s.training) * s.chunk() / s.Batch) // gradient steps of an epoch
-	for i, stage := range s.stages() {
+	want := float32(len(s.training) * s.chunk / s.Batch) // gradient steps of an epoch
+	for i, stage := range s.stages {
 		must.Do(t, s.train(t.Context(), i))
 		if got := snapshot(b.Store)[preScope+"/adam/steps"]; len(got) != 1 || got[0] != want {
 			t.Errorf("after its only epoch the stage %q has taken %v steps by its optimiser's count, want %g", stage.name, got, want)
@@ -256,6 +257,18 @@ func started(c Config, kind, weights string) Config {
 	panic("no such memory")
 }
 
+// compiled builds c's features into a graph.
+func compiled(b *nn.Build, c Config) error {
+	m, err := c.Build(b)
+	if err != nil {
+		return err
+	}
+	_, err = nn.NewProgram(b, "probe", m.Inputs(10), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{m.Context(sc.At("memory"), in).Now}
+	})
+	return err
+}
+
 func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, x := range []struct {
@@ -273,13 +286,10 @@ func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
 		must.Value(w.Save(dir))
 		c := started(x.bare, x.kind, w.ID)
 		b := &nn.Build{Spec: newScatter(false).Spec(), Backend: pureGo(t), Store: nn.NewStore(5), Files: dir}
-		m := must.Value(c.Build(b))
-		if m.Shape().Labels {
+		must.Do(t, compiled(b, c))
+		if m := must.Value(c.Build(b)); m.Shape().Labels {
 			t.Errorf("%s, %s: it asks for labels", c.Kind(), x.kind)
 		}
-		must.Value(nn.NewProgram(b, "probe", m.Inputs(10), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-			return []*graph.Node{m.Context(sc.At("memory"), in).Now}
-		}))
 		for _, v := range nn.Variables(b.Store, "/memory") {
 			part := strings.Split(v.Path(), "/")[2]
 			flat, _ := tensors.CopyFlatData[float32](v.MustValue())
@@ -298,19 +308,21 @@ func TestWeightsThatDoNotFitAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	w, _ := pretrain(t, pretrainable(), newScatter(false), 200, 1)
 	path := must.Value(w.Save(dir))
-	b := &nn.Build{Spec: newScatter(false).Spec(), Backend: pureGo(t), Store: nn.NewStore(5), Files: dir}
+	build := func(c Config) error {
+		return compiled(&nn.Build{Spec: newScatter(false).Spec(), Backend: pureGo(t), Store: nn.NewStore(5), Files: dir}, c)
+	}
 	wide := started(pretrainable(), PretrainFull, w.ID).(DynamicGraph)
 	wide.Node = 16
 	for name, c := range map[string]Config{"another width": wide, "another kind": started(withoutDetector[0], PretrainFull, w.ID),
 		"no file": started(withoutDetector[1], PretrainFull, "0123")} {
-		if _, err := c.Build(b); err == nil || strings.Contains(err.Error(), "\n") {
+		if err := build(c); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("weights of %s: %v, want one sentence", name, err)
 		}
 	}
 	data := must.Value(os.ReadFile(path))
 	data[len(data)-1] ^= 1
 	must.Do(t, os.WriteFile(path, data, 0o644))
-	if _, err := started(pretrainable(), PretrainFull, w.ID).Build(b); err == nil {
+	if err := build(started(pretrainable(), PretrainFull, w.ID)); err == nil {
 		t.Error("a file that was changed is accepted")
 	}
 }
@@ -357,5 +369,41 @@ func TestNodesLearnFromDetectedPeersOnly(t *testing.T) {
 	sure, likely, unlikely := nodes(0.999), nodes(0.75), nodes(0.25)
 	if sure < 1 || math.Abs(likely/sure-0.75/0.999) > 1e-4 || math.Abs(unlikely) > 1e-4*sure {
 		t.Errorf("the loss is %g of peers of probability 0.999, %g of 0.75 and %g of 0.25", sure, likely, unlikely)
+	}
+}
+
+func TestQualitySaysWhereObservationsHoldNothingAboutPeers(t *testing.T) {
+	const verdict = "little or nothing about where its peers are"
+	nan := math.NaN()
+	for _, c := range []struct {
+		q     Quality
+		blind bool
+		says  string
+	}{
+		{Quality{AUC: 0.97, Present: 0.07, RMSE: 0.2, Spread: 0.3}, false, "AUC 0.970"},
+		{Quality{AUC: 0.55, Present: 0.07, RMSE: 0.3, Spread: 0.3}, true, "AUC 0.550"},
+		{Quality{AUC: nan, RMSE: nan, Spread: nan}, false, "all labels are equal"},
+		{Quality{AUC: nan, Present: 0.07, RMSE: 0.2, Spread: 0.3}, false, "RMSE 0.200"}, // no detector
+		{Quality{AUC: nan, Present: 0.07, RMSE: 0.3, Spread: 0.3}, true, "RMSE 0.300"},
+	} {
+		if got := c.q.String(); strings.Contains(got, verdict) != c.blind || !strings.Contains(got, c.says) || strings.Contains(got, "NaN") {
+			t.Errorf("%+v is described as:\n%s", c.q, got)
+		}
+	}
+}
+
+// lost is an environment that cannot start an episode.
+type lost struct{ envs.Env }
+
+var errLost = errors.New("no game")
+
+func (lost) Err() error       { return errLost }
+func (lost) Aborted(int) bool { return false }
+func (lost) Close()           {}
+
+// What such an environment shows means nothing: a mask of nothing allowed would be drawn from for ever.
+func TestPlayEndsWhereNoEpisodeCanBeStarted(t *testing.T) {
+	if _, err := playRandomly(lost{newScatter(false)}, 40, 1); !errors.Is(err, errLost) {
+		t.Errorf("error %v, want %v", err, errLost)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +20,6 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/safetensors"
-	"cermic/envs"
 	"cermic/envs/conf"
 )
 
@@ -57,16 +55,12 @@ func (s Start) validate(kind string, c Config) error {
 	return nil
 }
 
-// load reads the weights of a memory of that kind, which must have the given shapes; nil without any.
-func (s Start) load(b *nn.Build, kind string, shapes map[string][2]int) (*Pretrained, error) {
+// load reads the weights of a memory of that kind; nil without any.
+func (s Start) load(b *nn.Build, kind string) (*Pretrained, error) {
 	if s.Weights == "" {
 		return nil, nil
 	}
-	p, err := loadFor(kind, b.Files, s.Weights)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.fits(kind, shapes)
+	return loadFor(kind, b.Files, s.Weights)
 }
 
 // Pretrained are weights from pre-training, known by the hash of their bytes.
@@ -74,11 +68,6 @@ type Pretrained struct {
 	ID      string // 16 hexadecimal digits
 	data    []byte // as on disk
 	tensors map[string]safetensors.Tensor
-}
-
-// ofDetector reports whether a variable's path is one of the parts that a frozen detector consists of.
-func ofDetector(path string) bool {
-	return strings.Contains(path, "/memory/encoder/") || strings.Contains(path, "/memory/detector/")
 }
 
 // collectWeights takes the pre-trained parts out of a store.
@@ -144,30 +133,6 @@ func loadFor(kind, folder, id string) (*Pretrained, error) {
 	return p, nil
 }
 
-// fits returns an error unless the weights have these shapes, by the names of tensors.
-func (p *Pretrained) fits(kind string, shapes map[string][2]int) error {
-	for _, name := range slices.Sorted(maps.Keys(shapes)) {
-		want := shapes[name]
-		t, ok := p.tensors[name]
-		if !ok {
-			return fmt.Errorf("memory %s: the pre-trained weights %s have no %s; they are those of another kind of memory", kind, p.ID, name)
-		}
-		if len(t.Shape) != 2 || t.Shape[0] != want[0] || t.Shape[1] != want[1] {
-			return fmt.Errorf("memory %s: the pre-trained weights %s have %s of shape %v, this task and these settings want %v", kind, p.ID, name, t.Shape, want)
-		}
-	}
-	return nil
-}
-
-// encoderShapes are the shapes of nn.Encode's weights.
-func encoderShapes(s *envs.Spec, width int) map[string][2]int {
-	layers := nn.EncoderLayers(s)
-	if layers == nil {
-		return map[string][2]int{"encoder/out/weights": {width, nn.ObsFeatures(s)}}
-	}
-	return map[string][2]int{"encoder/layer_0/weights": {layers[0], nn.ObsFeatures(s)}, "encoder/out/weights": {width, layers[len(layers)-1]}}
-}
-
 // fill is install for all parts of a memory at sc whose variables were made just now; p may be nil.
 func (p *Pretrained) fill(sc *model.Scope, fresh bool, parts []string) {
 	if p != nil && fresh {
@@ -180,12 +145,13 @@ func (p *Pretrained) install(store *model.Store, scope string, parts []string) {
 	for _, part := range parts {
 		for _, v := range nn.Variables(store, scope+"/"+part) {
 			name := strings.TrimPrefix(v.Path(), scope+"/")
-			flat, err := safetensors.Values[float32](p.tensors[name])
-			if err == nil && len(flat) != v.Shape().Size() {
-				err = fmt.Errorf("pre-trained %s has %d values, want %d", name, len(flat), v.Shape().Size())
+			t, want := p.tensors[name], v.Shape().Dimensions
+			if !slices.Equal(t.Shape, want) {
+				panic(fmt.Errorf("the pre-trained weights %s have %s of shape %v, this memory and task want %v", p.ID, name, t.Shape, want))
 			}
+			flat, err := safetensors.Values[float32](t)
 			if err == nil {
-				err = v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...))
+				err = v.SetValue(tensors.FromFlatDataAndDimensions(flat, want...))
 			}
 			if err != nil {
 				panic(err)

@@ -161,3 +161,15 @@ func (q *queue) load(src []byte) error {
 	}
 	return nil
 }
+
+// appendFloats appends the bits of v, little-endian, to dst.
+func appendFloats(dst []byte, v []float32) []byte {
+	dst, _ = binary.Append(dst, binary.LittleEndian, v) // float32 has a fixed size
+	return dst
+}
+
+// readFloats fills v from the bits at the start of src, which must suffice, and returns the rest.
+func readFloats(v []float32, src []byte) []byte {
+	n, _ := binary.Decode(src, binary.LittleEndian, v)
+	return src[n:]
+}

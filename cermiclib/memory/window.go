@@ -60,7 +60,7 @@ func (w *Window) Gather(x *rl.Rollout, rows []int32) {
 	w.mem.Gather(w, 0, x, rows)
 }
 
-// Feed implements Feeder.
+// Feed implements nn.Feeder.
 func (w *Window) Feed(i int, fill func(dst []float32)) {
 	p := &w.parts[i]
 	n := p.outer * w.rows * p.inner

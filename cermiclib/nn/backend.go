@@ -6,12 +6,16 @@
 package nn
 
 import (
+	"context"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gomlx/compute"
 	_ "github.com/gomlx/compute/gobackend" // the backend that always works
@@ -188,4 +192,44 @@ func label(config string) string {
 func firstLine(err error) error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return fmt.Errorf("%s", line)
+}
+
+// signs are the files by which an NVIDIA GPU shows: its devices, its driver's list, and the device of Windows'
+// subsystem for Linux.
+var signs = []string{"/dev/nvidia[0-9]*", "/proc/driver/nvidia/gpus/*", "/dev/dxg"}
+
+// HasGPU says whether this machine has an NVIDIA GPU, by its files or else by the word of its driver's tool.
+func HasGPU() bool { return gpuUnder("/") }
+
+// gpuUnder is HasGPU for another root of the file system.
+func gpuUnder(root string) bool {
+	for _, sign := range signs {
+		if found, _ := filepath.Glob(filepath.Join(root, sign)); len(found) > 0 {
+			return true
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // a driver in trouble may not answer
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "nvidia-smi", "--list-gpus").Output()
+	return err == nil && strings.HasPrefix(string(out), "GPU ")
+}
+
+// helpCUDA sets what the plug-in for CUDA at path reads before it is loaded: graphs compute the same bits every time, and
+// XLA finds the programs that it compiles with where Python's packages put them beside the plug-in.
+func helpCUDA(path string) {
+	if os.Getenv("GOPJRT_CUDA_CHECKS") == "" {
+		os.Setenv("GOPJRT_CUDA_CHECKS", "0")
+	}
+	flags := os.Getenv("XLA_FLAGS")
+	add := func(flag, value string) {
+		if !strings.Contains(flags, flag) {
+			flags = strings.TrimSpace(flags + " " + flag + "=" + value)
+		}
+	}
+	add("--xla_gpu_deterministic_ops", "true")
+	beside := filepath.Join(filepath.Dir(path), "../../nvidia") // as the plug-in's own search path has it
+	if found, _ := fs.Glob(os.DirFS(beside), "cu*/bin/ptxas"); len(found) > 0 {
+		add("--xla_gpu_cuda_data_dir", filepath.Join(beside, filepath.Dir(filepath.Dir(found[len(found)-1]))))
+	}
+	os.Setenv("XLA_FLAGS", flags)
 }

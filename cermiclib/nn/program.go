@@ -3,6 +3,7 @@
 package nn
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/gomlx/compute"
@@ -139,18 +140,41 @@ func feed[T float32 | int32](g *Program, i int, fill func(dst []T)) {
 	})
 }
 
-// FeedRows lets fill write the first count rows of input i of g, and repeats the first of them in the rows left. Zeros
-// there can lie outside what a loss is defined for, such as a scale of 0, and a weight of 0 does not cancel NaN.
-func FeedRows[T float32 | int32](g *Program, i, count int, fill func(row int, dst []T)) {
+// FeedRows lets write fill a row of input i of g for each of rows, and repeats the first in the rows left. Zeros there
+// can lie outside what a loss is defined for, such as a scale of 0, and a weight of 0 does not cancel NaN.
+func FeedRows[T float32 | int32, R int | int32](g *Program, i int, rows []R, write func(dst []T, row int)) {
 	feed(g, i, func(dst []T) {
 		width := len(dst) / g.inputs[i].Dims[0]
-		for row := range count {
-			fill(row, dst[row*width:(row+1)*width])
+		for k, row := range rows {
+			write(dst[k*width:(k+1)*width], int(row))
 		}
-		for at := count * width; at < len(dst); at += width {
+		for at := len(rows) * width; at < len(dst); at += width {
 			copy(dst[at:at+width], dst[:width])
 		}
 	})
+}
+
+// Feeder has inputs to feed: a Program, or a buffer of their rows.
+type Feeder interface {
+	// Feed lets fill write input i, flat in row-major order.
+	Feed(i int, fill func(dst []float32))
+}
+
+// FeedEach lets write fill a row of input i of p for each of rows, which are as many as the input has.
+func FeedEach[R int | int32](p Feeder, i int, rows []R, write func(dst []float32, row int)) {
+	p.Feed(i, func(dst []float32) {
+		width := len(dst) / len(rows)
+		for k, row := range rows {
+			write(dst[k*width:(k+1)*width], int(row))
+		}
+	})
+}
+
+// Widen writes src into dst.
+func Widen[T uint8 | uint16](dst []float32, src []T) {
+	for i, v := range src {
+		dst[i] = float32(v)
+	}
 }
 
 // Input is the place of the input of that name.
@@ -177,6 +201,23 @@ func (g *Program) Run() error {
 		g.out = out
 		return nil
 	})
+}
+
+// Blocks runs the graph on rows, block by block: feed writes the inputs of rows from to to-1, read takes the outputs of
+// those. Inputs of the rows that the last block lacks stay as they were.
+func (g *Program) Blocks(ctx context.Context, rows, block int, feed, read func(from, to int)) error {
+	for from := 0; from < rows; from += block {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		to := min(from+block, rows)
+		feed(from, to)
+		if err := g.Run(); err != nil {
+			return err
+		}
+		read(from, to)
+	}
+	return nil
 }
 
 // Read copies output i of the last Run into dst.

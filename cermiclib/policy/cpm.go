@@ -3,7 +3,6 @@
 package policy
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -26,17 +25,11 @@ import (
 // choices, or mean and log-scale of a Gaussian. No gradient passes from acting to predicting: the predictor is
 // trained after each update of the learner, on what its peers would do now (Cournot's adjustment).
 //
-// Agents act on a slowly following copy of the predictor. Firms that answer last round's outputs at once overshoot
-// one another, and with more than three of them the swings grow (Theocharis 1960); those that adjust their
-// expectations little by little settle. So it is here: what is predicted shifts the policy, and the shifted policy
-// what is predicted, faster than the learner mends it. After every rollout batch of F frames the copy goes a share of
-// the way,
+// Agents act on a slowly following copy of the predictor, as firms that answer last round's outputs at once overshoot one
+// another (Theocharis 1960): what is predicted shifts the policy, and the shifted policy what is predicted. After every
+// rollout batch of F frames the copy goes the share τ of the way, so that it is cpm_lag_frames behind:
 //
 //	τ = 1 − exp(−F/lag)
-//
-// so that it is cpm_lag_frames behind, however many gradient steps a rollout batch has; a budget lets every run lag
-// by the same share of itself. On the dense Navigation of 600,000 frames, no lag and one of 40,000 frames each lost a
-// policy that had learned the task in one of two seeds, 200,000 in none.
 //
 // Sources: the abstract and the description of the authors' code for StarCraft; their article was not at hand.
 // Reconstructed: the vector of continuous policies, its bounds and its loss, soft labels, one network for all pairs,
@@ -98,7 +91,7 @@ func (c CPM) Validate() error {
 	case !slices.Contains(cores, c.Core.Kind()):
 		return fmt.Errorf("core is %q, want %s or %s, which accept additional inputs", c.Core.Kind(), cores[0], cores[1])
 	}
-	return cmp.Or(conf.Check(c), c.Core.Validate())
+	return conf.Validate(c.Core)
 }
 
 // adam is the predictor's optimiser; ε is the one of all others here.
@@ -119,7 +112,7 @@ var (
 
 // Build makes the acting network; the weights are made when a graph first uses them.
 func (c CPM) Build(b *nn.Build) (Policy, error) {
-	if err := cmp.Or(c.Validate(), refuseContext(b, c)); err != nil {
+	if err := refuseContext(b, c); err != nil {
 		return nil, err
 	}
 	if b.Spec.Agents < 2 && b.Spec.Group != "" {

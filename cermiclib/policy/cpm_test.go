@@ -16,6 +16,7 @@ import (
 	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
@@ -360,7 +361,7 @@ func TestImpossibleCPMsGetASentence(t *testing.T) {
 	} {
 		c := smallCPM()
 		change(&c)
-		if _, err := c.Build(build(t)); err == nil || strings.Contains(err.Error(), "panic") {
+		if err := conf.Validate(c); err == nil || strings.Contains(err.Error(), "panic") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

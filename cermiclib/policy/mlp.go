@@ -9,7 +9,6 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/conf"
 )
 
 // MLP is a feed-forward network with Tanh between layers.
@@ -33,11 +32,8 @@ func (c MLP) Scheduled(s rl.Schedule) Config {
 // Kind is "mlp".
 func (MLP) Kind() string { return "mlp" }
 
-// Validate returns one sentence about the first impossible setting.
-func (c MLP) Validate() error { return conf.Check(c) }
-
 // Build checks the settings; the weights are made when a graph first uses them.
-func (c MLP) Build(b *nn.Build) (Policy, error) { return mlp{c, b.Spec}, c.Validate() }
+func (c MLP) Build(b *nn.Build) (Policy, error) { return mlp{c, b.Spec}, nil }
 
 type mlp struct {
 	MLP
@@ -52,4 +48,68 @@ func (p mlp) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {
 	d := obs.Shape().Dimensions
 	y = nn.MLP(sc, nn.ReadObs(sc, p.spec, rows(obs)), p.Hidden, Tanh, out)
 	return Reshape(y, d[0], d[1], out), nil
+}
+
+// GRU is BenchMARL's recurrent model (conf/model/layers/gru.yaml): one layer of gated recurrent units reads the
+// observation, a feed-forward network with Tanh between layers reads its state. The state starts every episode at
+// zero.
+//
+// Deviation: BenchMARL trains on whole collections of an environment at once, hundreds of steps. Here gradients pass
+// through chunks of bptt steps, each starting from the state that the agent had there when it acted (Kapturowski et
+// al. 2019, "stored state"): a graph of hundreds of unrolled steps takes minutes to compile.
+type GRU struct {
+	Width  int   `json:"gru_width" range:"1..8192" help:"C, length of the hidden state; BenchMARL: 128"`
+	Hidden []int `json:"hidden" range:"1..8192" help:"widths of the feed-forward layers; BenchMARL: 256, 256"`
+	Steps  int   `json:"bptt" range:"1..1000" help:"L, steps of truncated backpropagation through time"`
+}
+
+func init() { Register(DefaultGRU()) }
+
+// DefaultGRU has BenchMARL's sizes and chunks of 20 steps.
+func DefaultGRU() GRU { return GRU{Width: 128, Hidden: []int{256, 256}, Steps: 20} }
+
+// Kind is "gru".
+func (GRU) Kind() string { return "gru" }
+
+// Build checks the settings; the weights are made when a graph first uses them.
+func (c GRU) Build(b *nn.Build) (Policy, error) { return gru{c, b.Spec}, nil }
+
+type gru struct {
+	GRU
+	spec *envs.Spec
+}
+
+var _ Recurrent = gru{}
+
+func (p gru) HiddenLen() int { return p.Width }
+
+func (p gru) Chunk() int { return p.Steps }
+
+// Net maps obs [B,N,I] and hidden state [B,N,C] to [B,N,out] and the next hidden state; agents share the weights.
+func (p gru) Net(sc *model.Scope, obs, hidden *Node, out int) (y, next *Node) {
+	obs.AssertRank(3)
+	d := obs.Shape().Dimensions
+	x := nn.ReadObs(sc, p.spec, rows(obs))
+	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
+	h := cell.Step(cell.Drive(x), rows(hidden))
+	return Reshape(p.head(sc, h, out), d[0], d[1], out), Reshape(h, d[0], d[1], p.Width)
+}
+
+// Unroll maps obs [L,B,N,I] to [L,B,N,out].
+func (p gru) Unroll(sc *model.Scope, obs, keep, hidden *Node, out int) *Node {
+	obs.AssertRank(4)
+	d := obs.Shape().Dimensions
+	agents := d[1] * d[2]
+	x := nn.ReadObs(sc, p.spec, rows(obs))
+	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
+	h := cell.Unroll(Reshape(x, d[0], agents, -1), Reshape(keep, d[0], agents, 1), rows(hidden))
+	return Reshape(p.head(sc, rows(h), out), d[0], d[1], d[2], out)
+}
+
+func (p gru) head(sc *model.Scope, h *Node, out int) *Node { return nn.MLP(sc, h, p.Hidden, Tanh, out) }
+
+// rows flattens all axes of x but the last into one.
+func rows(x *Node) *Node {
+	d := x.Shape().Dimensions
+	return Reshape(x, -1, d[len(d)-1])
 }

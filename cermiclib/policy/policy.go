@@ -78,8 +78,6 @@ func refuseContext(b *nn.Build, c Config) error {
 // Config is a policy model with all its settings; registered values are complete defaults.
 type Config interface {
 	Kind() string
-	// Validate returns one sentence about the first impossible setting.
-	Validate() error
 	Build(b *nn.Build) (Policy, error)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
@@ -108,7 +109,7 @@ func TestImpossiblePoliciesGetASentence(t *testing.T) {
 		SPECTra{Width: 4, Heads: 2, Core: "lstm", Steps: 1, Revision: spectraRevision}, SPECTra{Width: 4, Heads: 2, Core: CoreGRU, Revision: spectraRevision},
 		SPECTra{Width: 4, Heads: 2, Core: CoreGRU, Steps: 1, Revision: 1},
 	} {
-		if c.Validate() == nil {
+		if conf.Validate(c) == nil {
 			t.Errorf("%+v: accepted", c)
 		}
 	}

@@ -3,7 +3,6 @@
 package policy
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -12,7 +11,6 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/envs"
-	"cermic/envs/conf"
 )
 
 // SPECTra is the agent network of SPECTra (Park, Seong and Ko 2025): an observation is a set of entities, read by
@@ -60,9 +58,7 @@ func (SPECTra) Kind() string { return "spectra" }
 
 // Validate returns one sentence about the first impossible setting.
 func (c SPECTra) Validate() error {
-	switch err := conf.Check(c); {
-	case err != nil:
-		return err
+	switch {
 	case c.Width%c.Heads != 0:
 		return fmt.Errorf("spectra_width is %d, want a multiple of spectra_heads %d", c.Width, c.Heads)
 	case c.Revision != spectraRevision:
@@ -73,7 +69,7 @@ func (c SPECTra) Validate() error {
 
 // Build reads the task's entities; the weights are made when a graph first uses them.
 func (c SPECTra) Build(b *nn.Build) (Policy, error) {
-	if err := cmp.Or(c.Validate(), refuseContext(b, c)); err != nil {
+	if err := refuseContext(b, c); err != nil {
 		return nil, err
 	}
 	p := spectra{SPECTra: c, spec: b.Spec, entities: splitEntities(b.Spec), choices: b.Spec.Act.Choices, targets: b.Spec.Act.Targets}
@@ -163,7 +159,7 @@ func (p spectra) attention(sc *model.Scope, own, tokens, exists *Node) *Node {
 	scores := p.scaled(ReduceSum(Mul(InsertAxes(query, 1), key), -1)) // [R,M,H]
 	if p.Mask {
 		there := BroadcastToDims(InsertAxes(exists, -1), d[0], d[1], p.Heads)
-		scores = Where(GreaterThan(there, ZerosLike(there)), scores, FillScalar(scores.Graph(), scores.Shape(), -1e9))
+		scores = nn.Allowed(scores, there)
 	}
 	return Reshape(ReduceSum(Mul(InsertAxes(Softmax(scores, 1), -1), value), 1), d[0], p.Width)
 }
@@ -217,4 +213,71 @@ func (p recurrentSPECTra) Unroll(sc *model.Scope, obs, keep, hidden *Node, out i
 	cell := nn.NewGRU(sc.At("gru"), z, p.Width)
 	h := cell.Unroll(Reshape(z, d[0], d[1]*d[2], p.Width), Reshape(keep, d[0], d[1]*d[2], 1), rows(hidden))
 	return Reshape(p.values(sc, rows(h), objects, out), d[0], d[1], d[2], out)
+}
+
+// span is a run of numbers [from, to) of an observation.
+type span struct{ from, to int }
+
+// entities says where in an observation the rows of a set network are.
+type entities struct {
+	own             []span // all of the observer: its own spans, and what is no entity's
+	allies, objects []span // one each
+}
+
+// splitEntities reads the entities of a task; one that names none is all the agent's own.
+func splitEntities(s *envs.Spec) entities {
+	var e entities
+	own := make([]bool, s.ObsLen())
+	for i := range own {
+		own[i] = true
+	}
+	mark := func(x envs.Entity, value bool) {
+		for i := x.From; i < x.To; i++ {
+			own[i] = value
+		}
+	}
+	for _, x := range s.Entities {
+		switch x.Kind {
+		case envs.Ally:
+			e.allies = append(e.allies, span{x.From, x.To})
+			mark(x, false)
+		case envs.Object:
+			e.objects = append(e.objects, span{x.From, x.To})
+			mark(x, false)
+		}
+	}
+	for _, x := range s.Entities {
+		if x.Kind == envs.Own {
+			mark(x, true) // may hold what also has a row of its own
+		}
+	}
+	for i := 0; i < len(own); i++ {
+		if !own[i] {
+			continue
+		}
+		from := i
+		for i < len(own) && own[i] {
+			i++
+		}
+		e.own = append(e.own, span{from, i})
+	}
+	return e
+}
+
+// columns gathers spans of obs [R,O] side by side.
+func columns(obs *Node, spans []span) *Node {
+	parts := make([]*Node, len(spans))
+	for k, s := range spans {
+		parts[k] = Slice(obs, AxisRange(), AxisRange(s.from, s.to))
+	}
+	return Concatenate(parts, -1)
+}
+
+// stackSpans gathers spans of one length of obs [R,O] as rows [R,J,length].
+func stackSpans(obs *Node, spans []span) *Node {
+	parts := make([]*Node, len(spans))
+	for k, s := range spans {
+		parts[k] = Slice(obs, AxisRange(), AxisRange(s.from, s.to))
+	}
+	return Stack(parts, 1)
 }

@@ -33,7 +33,7 @@ func (s *story) play(t *testing.T, p *Replay, x *Rollout) {
 func TestChunksAreConsecutiveStepsFromTheirInitialState(t *testing.T) {
 	for _, steps := range []int{3, 4, 7, 20} {
 		s, p, x := recurrentStory(t, steps)
-		slots, drawn := make([]int32, 3*40), map[int]bool{}
+		slots, drawn := make([]int, 3*40), map[int]bool{}
 		for k := range 60 / steps {
 			s.play(t, p, x)
 			p.Sample(slots, rng.New(1, "sample", uint64(k)))
@@ -80,7 +80,7 @@ func TestSavedStatesAreRestored(t *testing.T) {
 		if bonus, err := second.Load(first.Save(false)); err != nil || bonus {
 			t.Fatal(bonus, err)
 		}
-		slots := make([]int32, 3*30)
+		slots := make([]int, 3*30)
 		first.Sample(slots, rng.New(1, "sample"))
 		for _, slot := range slots[:30] {
 			if !slices.Equal(first.Hidden(slot), second.Hidden(slot)) || first.Hidden(slot)[0] == 0 {

@@ -4,6 +4,7 @@ package rl
 
 import (
 	"fmt"
+	"slices"
 
 	"cermic/envs"
 )
@@ -19,11 +20,8 @@ type Collector struct {
 // NewCollector begins an episode in every environment of env.
 func NewCollector(env envs.Env) *Collector {
 	s := env.Spec()
-	c := &Collector{env, envs.NewStep(s), envs.NewActions(s), make([]uint8, s.NumEnvs)}
-	for i := range c.isFirst {
-		c.isFirst[i] = 1
-	}
-	env.Reset(c.isFirst, c.step)
+	c := &Collector{env, envs.NewStep(s), envs.NewActions(s), slices.Repeat([]uint8{1}, s.NumEnvs)}
+	env.Reset(nil, c.step)
 	return c
 }
 
@@ -59,7 +57,9 @@ func (p *Collector) Collect(x *Rollout, choose func(t int, step *envs.Step, act 
 				x.End(t, c, p.step) // the true last observation, before a new episode begins
 			}
 		}
-		p.env.Reset(p.isFirst, p.step)
+		if slices.Max(p.isFirst) != 0 {
+			p.env.Reset(p.isFirst, p.step)
+		}
 	}
 	err := envs.CheckStep(p.env, p.step, nil)
 	x.Observe(x.T, p.step)

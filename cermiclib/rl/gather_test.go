@@ -90,11 +90,11 @@ func TestReplayKeepsCells(t *testing.T) {
 	must.Do(t, p.Add(x))
 	got, want := make([]float32, 2*8), make([]float32, 2*8)
 	for frame := range x.T * x.E {
-		p.Gather(got, int32(frame))
+		p.Gather(got, frame)
 		if x.GatherFrom(want, frame*x.N); !slices.Equal(got, want) {
 			t.Fatalf("frame %d is %v, want %v", frame, got, want)
 		}
-		p.GatherNext(got, int32(frame))
+		p.GatherNext(got, frame)
 		if x.Next(want, []int32{int32(frame * 2), int32(frame*2 + 1)}); !slices.Equal(got, want) {
 			t.Fatalf("the frame after %d is %v, want %v", frame, got, want)
 		}

@@ -24,19 +24,17 @@ type Replay struct {
 	rows       int       // R: time steps in the ring, one more than the kept frames need
 	steps      int       // time steps added since the start
 	limit      int64     // in bytes
-	obs        []float32 // [R,E,N,O]; [R,E,N,X] beside cells
-	cells      []uint16  // [R,E,N,H,W] or nil
-	state      []float32 // [R,E,S]
-	mask       []uint8   // [R,E,N,K] or nil
+	seen       observed  // [R,E,.]
 	choice     []int32   // [R,E,N]
 	alive      []uint8   // [R,E,N]
 	reward     []float32 // [R,E] extrinsic, mean over agents
 	bonus      []float32 // [R,E] intrinsic, mean over agents
 	terminated []uint8   // [R,E]
 	truncated  []uint8   // [R,E]
-	end        []int32   // [R,E] index of the true next step in finals, or -1
-	finals     finals    // last observations of kept frames; n counts all entries
-	free       []int32   // unused entries of finals
+	end        []int32   // [R,E] row of the true next step in finals, or -1
+	finals     observed  // last observations of kept frames
+	ends       int       // rows of finals
+	free       []int32   // unused rows of finals
 	hiddenLen  int       // C
 	hidden     []float32 // [chunks,E,N,C] ring of the policy states before each chunk
 }
@@ -64,10 +62,12 @@ func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
 		return nil, err
 	}
 	slots := p.rows * spec.NumEnvs
-	p.obs, p.state = make([]float32, slots*p.obsLen()), make([]float32, slots*spec.State)
-	p.cells = make([]uint16, slots*p.cellLen())
+	p.seen = observed{
+		obs: make([]float32, slots*spec.Agents*spec.ObsLen()), cells: make([]uint16, slots*spec.Agents*spec.CellLen()),
+		state: make([]float32, slots*spec.State),
+	}
 	if spec.Masked {
-		p.mask = make([]uint8, slots*p.maskLen())
+		p.seen.mask = make([]uint8, slots*spec.Agents*spec.Act.Choices)
 	}
 	p.choice, p.alive = make([]int32, slots*spec.Agents), make([]uint8, slots*spec.Agents)
 	p.reward, p.bonus = make([]float32, slots), make([]float32, slots)
@@ -99,19 +99,16 @@ func (p *Replay) chunkRows() int { return (p.rows-1)/p.chunk + 2 }
 // eachHidden is the length of all agents' states, E·N·C.
 func (p *Replay) eachHidden() int { return p.spec.NumEnvs * p.spec.Agents * p.hiddenLen }
 
-func (p *Replay) obsLen() int  { return p.spec.Agents * p.spec.ObsLen() }
-func (p *Replay) cellLen() int { return p.spec.Agents * p.spec.CellLen() }
-func (p *Replay) maskLen() int { return p.spec.Agents * p.spec.Act.Choices }
-
 // size is the number of bytes of a replay with the given number of separate last observations.
 func (p *Replay) size(finals int) float64 {
-	observed := 4*float64(p.obsLen()+p.spec.State) + 2*float64(p.cellLen())
+	n := float64(p.spec.Agents)
+	observed := 4*(n*float64(p.spec.ObsLen())+float64(p.spec.State)) + 2*n*float64(p.spec.CellLen())
 	if p.spec.Masked {
-		observed += float64(p.maskLen())
+		observed += n * float64(p.spec.Act.Choices)
 	}
 	const frame = 4 + 4 + 1 + 1 + 4 // reward, bonus, terminated, truncated, end
 	const agent = 4 + 1             // choice, alive
-	return float64(p.rows)*float64(p.spec.NumEnvs)*(observed+agent*float64(p.spec.Agents)+frame) +
+	return float64(p.rows)*float64(p.spec.NumEnvs)*(observed+agent*n+frame) +
 		float64(finals)*observed + 4*float64(p.chunkRows())*float64(p.eachHidden())
 }
 
@@ -130,49 +127,38 @@ func (p *Replay) fits() error {
 
 // fitsMachine returns an error if a replay with that many last observations exceeds the machine's memory.
 func (p *Replay) fitsMachine(finals int) error {
-	size, machine := p.size(finals), float64(machineMemory())
-	if machine > 0 && size > machine {
-		return fmt.Errorf(
-			"a replay of %d frames of %s takes %.2f GB, more than the %.2f GB of this machine: keep fewer frames",
-			p.frames(), p.spec.Name, size/GB, machine/GB)
-	}
-	return nil
+	return fitsMachine(p.size(finals), "replay", p.frames(), p.spec.Name, "keep fewer frames")
 }
 
 // Add appends a rollout batch and drops the oldest frames.
 func (p *Replay) Add(x *Rollout) error {
-	o, h, s, m, n := p.obsLen(), p.cellLen(), p.spec.State, p.maskLen(), p.spec.Agents
+	n := p.spec.Agents
 	for t := range x.T + 1 {
 		to, from := (p.steps+t)%p.rows*x.E, t*x.E // first slot, first frame
-		copy(p.obs[to*o:(to+x.E)*o], x.Obs[from*o:])
-		copy(p.cells[to*h:(to+x.E)*h], x.Cells[from*h:])
-		copy(p.state[to*s:(to+x.E)*s], x.State[from*s:])
-		if p.mask != nil {
-			copy(p.mask[to*m:(to+x.E)*m], x.Mask[from*m:])
-		}
 		for c := range x.E {
+			p.seen.row(p.spec, to+c).set(x.frame(from + c))
 			p.release(to + c)
 		}
 		if t == x.T {
 			break // only the observations after the last frames
 		}
 		if each := p.eachHidden(); each > 0 && (p.steps+t)%p.chunk == 0 {
-			copy(p.hidden[(p.steps+t)/p.chunk%p.chunkRows()*each:], x.Hidden[t*each:(t+1)*each])
+			copy(p.hidden[(p.steps+t)/p.chunk%p.chunkRows()*each:], row(x.Hidden, t, each))
 		}
-		copy(p.choice[to*n:(to+x.E)*n], x.Act.Discrete[from*n:])
-		copy(p.alive[to*n:(to+x.E)*n], x.Alive[from*n:])
-		copy(p.terminated[to:to+x.E], x.Terminated[from:])
-		copy(p.truncated[to:to+x.E], x.Truncated[from:])
+		copy(p.choice[to*n:], row(x.Act.Discrete, t, x.E*n))
+		copy(p.alive[to*n:], row(x.Alive, t, x.E*n))
+		copy(p.terminated[to:], row(x.Terminated, t, x.E))
+		copy(p.truncated[to:], row(x.Truncated, t, x.E))
 		for c := range x.E {
-			p.reward[to+c] = mean(x.Extrinsic[(from+c)*n : (from+c+1)*n])
-			p.bonus[to+c] = mean(x.Intrinsic[(from+c)*n : (from+c+1)*n])
+			p.reward[to+c] = mean(row(x.Extrinsic, from+c, n))
+			p.bonus[to+c] = mean(row(x.Intrinsic, from+c, n))
 			if x.Done(t, c) {
-				p.keepFinal(to+c, x, from+c)
+				p.keepFinal(to+c, x.next(from+c))
 			}
 		}
 	}
 	p.steps += x.T
-	return p.fitsMachine(p.finals.n)
+	return p.fitsMachine(p.ends)
 }
 
 // mean sums v in index order.
@@ -193,28 +179,16 @@ func (p *Replay) release(slot int) {
 }
 
 // keepFinal stores the true next step of a frame that ends an episode.
-func (p *Replay) keepFinal(slot int, x *Rollout, frame int) {
-	o, h, s, m := p.obsLen(), p.cellLen(), p.spec.State, p.maskLen()
+func (p *Replay) keepFinal(slot int, next observed) {
 	if len(p.free) == 0 {
-		p.free = append(p.free, int32(p.finals.n))
-		p.finals.n++
-		p.finals.obs = append(p.finals.obs, make([]float32, o)...)
-		p.finals.cells = append(p.finals.cells, make([]uint16, h)...)
-		p.finals.state = append(p.finals.state, make([]float32, s)...)
-		if p.mask != nil {
-			p.finals.mask = append(p.finals.mask, make([]uint8, m)...)
-		}
+		p.end[slot] = int32(p.ends)
+		p.ends++
+		p.finals.append(next)
+		return
 	}
-	k := int(p.free[len(p.free)-1])
+	p.end[slot] = p.free[len(p.free)-1]
 	p.free = p.free[:len(p.free)-1]
-	p.end[slot] = int32(k)
-	obs, cells := x.nextFrame(frame)
-	copy(p.finals.obs[k*o:(k+1)*o], obs)
-	copy(p.finals.cells[k*h:(k+1)*h], cells)
-	copy(p.finals.state[k*s:(k+1)*s], x.NextState(frame))
-	if p.mask != nil {
-		copy(p.finals.mask[k*m:(k+1)*m], x.NextMask(frame))
-	}
+	p.finals.row(p.spec, int(p.end[slot])).set(next)
 }
 
 // Len is the number of frames kept.
@@ -230,104 +204,88 @@ func (p *Replay) chunks() (first, n int) {
 
 // Sample fills dst with slots of kept frames, drawn uniformly with replacement; the replay must not be empty. With
 // chunks it draws len(dst)/L of them and writes their slots in time order, [L, len(dst)/L].
-func (p *Replay) Sample(dst []int32, r *rng.Rand) {
+func (p *Replay) Sample(dst []int, r *rng.Rand) {
 	e, width := p.spec.NumEnvs, len(dst)/p.chunk
 	first, n := p.chunks()
 	for b := range width {
 		k := r.IntN(n * e)
 		for t := range p.chunk {
-			dst[t*width+b] = int32(((first+k/e)*p.chunk+t)%p.rows*e + k%e)
+			dst[t*width+b] = ((first+k/e)*p.chunk+t)%p.rows*e + k%e
 		}
 	}
 }
 
 // SampleFrames is Sample for single frames, with or without chunks.
-func (p *Replay) SampleFrames(dst []int32, r *rng.Rand) {
+func (p *Replay) SampleFrames(dst []int, r *rng.Rand) {
 	e, first := p.spec.NumEnvs, p.steps-p.kept()
 	for b := range dst {
 		k := r.IntN(p.Len())
-		dst[b] = int32((first+k/e)%p.rows*e + k%e)
+		dst[b] = (first+k/e)%p.rows*e + k%e
 	}
 }
 
-// next returns the index of the step after slot, in finals or in the ring.
-func (p *Replay) next(slot int32) (final bool, at int) {
+// next returns what is truly observed after slot.
+func (p *Replay) next(slot int) observed {
 	if k := p.end[slot]; k >= 0 {
-		return true, int(k)
+		return p.finals.row(p.spec, int(k))
 	}
 	e := p.spec.NumEnvs
-	return false, (int(slot)/e+1)%p.rows*e + int(slot)%e
+	return p.seen.row(p.spec, (slot/e+1)%p.rows*e+slot%e)
 }
 
-// row returns the values of row at, which has the given width.
-func row[T any](v []T, at, width int) []T { return v[at*width : (at+1)*width] }
-
 // Obs returns the agents' observations in the frame, [N,O]; Gather adds the cells.
-func (p *Replay) Obs(slot int32) []float32 { return row(p.obs, int(slot), p.obsLen()) }
+func (p *Replay) Obs(slot int) []float32 { return p.seen.row(p.spec, slot).obs }
 
 // Gather writes the network inputs of the frame into dst [N,I] with I = Spec.InLen().
-func (p *Replay) Gather(dst []float32, slot int32) {
-	gather(dst, p.spec, p.Obs(slot), row(p.cells, int(slot), p.cellLen()))
+func (p *Replay) Gather(dst []float32, slot int) {
+	seen := p.seen.row(p.spec, slot)
+	gather(dst, p.spec, seen.obs, seen.cells)
 }
 
 // State returns the state of the frame, [S].
-func (p *Replay) State(slot int32) []float32 { return row(p.state, int(slot), p.spec.State) }
+func (p *Replay) State(slot int) []float32 { return row(p.seen.state, slot, p.spec.State) }
 
 // Mask returns the allowed actions in the frame, [N,K]; the task must have masks.
-func (p *Replay) Mask(slot int32) []uint8 { return row(p.mask, int(slot), p.maskLen()) }
-
-// nextOf returns the values of the true next step from kept values or from the finals'.
-func nextOf[T any](p *Replay, slot int32, kept, finals []T, width int) []T {
-	final, at := p.next(slot)
-	if final {
-		kept = finals
-	}
-	return row(kept, at, width)
-}
+func (p *Replay) Mask(slot int) []uint8 { return p.seen.row(p.spec, slot).mask }
 
 // NextObs returns the true next observations, [N,O], also at the end of an episode; GatherNext adds the cells.
-func (p *Replay) NextObs(slot int32) []float32 {
-	return nextOf(p, slot, p.obs, p.finals.obs, p.obsLen())
-}
+func (p *Replay) NextObs(slot int) []float32 { return p.next(slot).obs }
 
 // GatherNext writes the network inputs of the true next step into dst [N,I].
-func (p *Replay) GatherNext(dst []float32, slot int32) {
-	gather(dst, p.spec, p.NextObs(slot), nextOf(p, slot, p.cells, p.finals.cells, p.cellLen()))
+func (p *Replay) GatherNext(dst []float32, slot int) {
+	next := p.next(slot)
+	gather(dst, p.spec, next.obs, next.cells)
 }
 
 // NextState returns the true next state, [S], also at the end of an episode.
-func (p *Replay) NextState(slot int32) []float32 {
-	return nextOf(p, slot, p.state, p.finals.state, p.spec.State)
-}
+func (p *Replay) NextState(slot int) []float32 { return p.next(slot).state }
 
 // NextMask returns the allowed actions in the true next step, [N,K]; the task must have masks.
-func (p *Replay) NextMask(slot int32) []uint8 {
-	return nextOf(p, slot, p.mask, p.finals.mask, p.maskLen())
-}
+func (p *Replay) NextMask(slot int) []uint8 { return p.next(slot).mask }
 
 // Discrete returns the actions of the frame, [N].
-func (p *Replay) Discrete(slot int32) []int32 { return row(p.choice, int(slot), p.spec.Agents) }
+func (p *Replay) Discrete(slot int) []int32 { return row(p.choice, slot, p.spec.Agents) }
 
 // Alive returns 1 for agents that are alive in the frame, [N].
-func (p *Replay) Alive(slot int32) []uint8 { return row(p.alive, int(slot), p.spec.Agents) }
+func (p *Replay) Alive(slot int) []uint8 { return row(p.alive, slot, p.spec.Agents) }
 
 // Reward returns the extrinsic reward of the frame, the mean over its agents.
-func (p *Replay) Reward(slot int32) float32 { return p.reward[slot] }
+func (p *Replay) Reward(slot int) float32 { return p.reward[slot] }
 
 // Bonus returns the intrinsic reward of the frame at collection, the mean over its agents.
-func (p *Replay) Bonus(slot int32) float32 { return p.bonus[slot] }
+func (p *Replay) Bonus(slot int) float32 { return p.bonus[slot] }
 
 // Ended reports whether the frame ended its episode, and whether by a time limit.
-func (p *Replay) Ended(slot int32) (terminated, truncated bool) {
+func (p *Replay) Ended(slot int) (terminated, truncated bool) {
 	return p.terminated[slot] != 0, p.truncated[slot] != 0
 }
 
 // Hidden returns the policy's state before the frame, [N,C]; the frame must be the first of a chunk.
-func (p *Replay) Hidden(slot int32) []float32 {
-	e, n := p.spec.NumEnvs, p.spec.Agents*p.hiddenLen
-	age := ((p.steps-1-int(slot)/e)%p.rows + p.rows) % p.rows
+func (p *Replay) Hidden(slot int) []float32 {
+	e := p.spec.NumEnvs
+	age := ((p.steps-1-slot/e)%p.rows + p.rows) % p.rows
 	chunk := (p.steps - 1 - age) / p.chunk
-	return row(p.hidden, chunk%p.chunkRows()*e+int(slot)%e, n)
+	return row(p.hidden, chunk%p.chunkRows()*e+slot%e, p.spec.Agents*p.hiddenLen)
 }
 
 // Save returns the state that repeating the actions of all rollout batches does not restore: the policy's states and,

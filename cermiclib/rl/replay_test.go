@@ -102,7 +102,7 @@ func (s *story) collect(x *Rollout) {
 	x.Observe(x.T, s.step)
 }
 
-func (p *Replay) transition(slot int32) transition {
+func (p *Replay) transition(slot int) transition {
 	t := transition{
 		obs: p.Obs(slot), next: p.NextObs(slot), state: p.State(slot), nextState: p.NextState(slot),
 		mask: p.Mask(slot), nextMask: p.NextMask(slot), choice: p.Discrete(slot), alive: p.Alive(slot),
@@ -138,14 +138,14 @@ func TestReplayReturnsEveryKeptTransition(t *testing.T) {
 			}
 			for k, want := range s.all[len(s.all)-p.Len():] {
 				step := p.steps - p.kept() + k/2
-				slot := int32(step%p.rows*2 + k%2)
+				slot := step%p.rows*2 + k%2
 				if got := p.transition(slot); !got.equals(want) {
 					t.Fatalf("rollouts of %d steps, frame %d: got\n%+v, want\n%+v", steps, k, got, want)
 				}
 			}
 		}
-		if p.finals.n > 24 {
-			t.Errorf("the replay has %d last observations for 24 frames", p.finals.n)
+		if p.ends > 24 {
+			t.Errorf("the replay has %d last observations for 24 frames", p.ends)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestReplaySamplesKeptFramesUniformly(t *testing.T) {
 	s.collect(x)
 	must.Do(t, p.Add(x))
 	const draws = 50_000
-	slots := make([]int32, draws)
+	slots := make([]int, draws)
 	p.Sample(slots, rng.New(1, "sample"))
 	count := map[float32]int{}
 	for _, slot := range slots {
@@ -183,8 +183,8 @@ func TestReplayThatDoesNotFitIsRefusedWithItsSize(t *testing.T) {
 		t.Errorf("got %v, want an error with the size", err)
 	}
 	p := must.Value(NewReplay(s, 2000, size+ends))
-	real := 4*(cap(p.obs)+cap(p.state)+cap(p.choice)+cap(p.reward)+cap(p.bonus)+cap(p.end)) +
-		cap(p.mask) + cap(p.alive) + cap(p.terminated) + cap(p.truncated)
+	real := 4*(cap(p.seen.obs)+cap(p.seen.state)+cap(p.choice)+cap(p.reward)+cap(p.bonus)+cap(p.end)) +
+		cap(p.seen.mask) + cap(p.alive) + cap(p.terminated) + cap(p.truncated)
 	if real != size {
 		t.Errorf("the buffers have %d bytes, size gives %d", real, size)
 	}
@@ -225,7 +225,7 @@ func TestAcceptedReplayMayGrowBeyondItsLimit(t *testing.T) {
 			t.Fatalf("after %d frames: %v", p.Len(), err)
 		}
 	}
-	if p.size(p.finals.n) <= float64(p.limit) {
+	if p.size(p.ends) <= float64(p.limit) {
 		t.Error("the last observations stay within the limit, so this test checks nothing")
 	}
 }
@@ -261,7 +261,7 @@ func TestReplayRefusesUnsupportedTasks(t *testing.T) {
 func TestAddingAndSamplingAllocateNothing(t *testing.T) {
 	s := newStory(0.2)
 	p := must.Value(NewReplay(s.spec, 16, 1<<20))
-	x, slots, r := NewRollout(s.spec, 8, 0), make([]int32, 32), rng.New(1, "sample")
+	x, slots, r := NewRollout(s.spec, 8, 0), make([]int, 32), rng.New(1, "sample")
 	s.collect(x)
 	add := func() {
 		must.Do(t, p.Add(x))
@@ -289,7 +289,7 @@ func TestSavedBonusIsRestored(t *testing.T) {
 	if bonus, err := second.Load(first.Save(true)); err != nil || !bonus {
 		t.Fatal(bonus, err)
 	}
-	for k := range int32(len(first.bonus)) {
+	for k := range len(first.bonus) {
 		if first.Bonus(k) != second.Bonus(k) || first.Reward(k) != second.Reward(k) {
 			t.Fatalf("slot %d: %g and %g became %g and %g",
 				k, first.Reward(k), first.Bonus(k), second.Reward(k), second.Bonus(k))

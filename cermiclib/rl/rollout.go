@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rl is the host side of reinforcement learning: rollouts, returns and advantages, action distributions, the
-// replay buffer and running statistics. Arrays are flat []float32 in time-major order; nothing here builds a graph.
 package rl
 
 import (
+	"fmt"
 	"slices"
 
 	"cermic/envs"
@@ -60,15 +59,47 @@ type Rollout struct {
 
 // finals holds the true last observation of every episode that ended inside the rollout, in order of (t, c).
 type finals struct {
-	index []int32 // [T,E] index in obs and state, or -1
-	obs   []float32
-	cells []uint16
-	state []float32
-	mask  []uint8
-	n     int
-
+	observed
+	index   []int32 // [T,E] row, or -1
+	n       int
 	visible []uint8 // labels, if the rollout keeps them
 	relPos  []float32
+}
+
+// observed holds what agents observe in some frames, a row each.
+type observed struct {
+	obs   []float32 // [.,N,O]; [.,N,X] beside cells
+	cells []uint16  // [.,N,H,W]
+	state []float32 // [.,S]
+	mask  []uint8   // [.,N,K]; nil for tasks without masks
+}
+
+// row returns row k alone.
+func (v *observed) row(s *envs.Spec, k int) observed {
+	return observed{row(v.obs, k, s.Agents*s.ObsLen()), row(v.cells, k, s.Agents*s.CellLen()), row(v.state, k, s.State),
+		row(v.mask, k, s.Agents*s.Act.Choices)}
+}
+
+// row returns row k of v, which has the given width; nil for a nil v.
+func row[T any](v []T, k, width int) []T {
+	if v == nil {
+		return nil
+	}
+	return v[k*width : (k+1)*width]
+}
+
+// append adds the rows of w.
+func (v *observed) append(w observed) {
+	v.obs, v.cells = append(v.obs, w.obs...), append(v.cells, w.cells...)
+	v.state, v.mask = append(v.state, w.state...), append(v.mask, w.mask...)
+}
+
+// set overwrites the rows of v by those of w.
+func (v observed) set(w observed) {
+	copy(v.obs, w.obs)
+	copy(v.cells, w.cells)
+	copy(v.state, w.state)
+	copy(v.mask, w.mask)
 }
 
 // Rows is T·E·N, the number of agent steps; agent step (t, c, i) is row (t·E + c)·N + i.
@@ -125,44 +156,40 @@ func (x *Rollout) Clear() {
 	for i := range x.last.index {
 		x.last.index[i] = -1
 	}
-	x.last.n, x.last.obs, x.last.cells, x.last.state = 0, x.last.obs[:0], x.last.cells[:0], x.last.state[:0]
-	x.last.mask, x.last.visible, x.last.relPos = x.last.mask[:0], x.last.visible[:0], x.last.relPos[:0]
+	x.last.n, x.last.visible, x.last.relPos = 0, x.last.visible[:0], x.last.relPos[:0]
+	x.last.observed = observed{x.last.obs[:0], x.last.cells[:0], x.last.state[:0], x.last.mask[:0]}
 	clear(x.Intrinsic)
 	x.ExtrinsicWeight = 1
 }
 
 // Observe copies s, the step before action t, into row t of the [T+1] fields.
 func (x *Rollout) Observe(t int, s *envs.Step) {
-	copy(x.Obs[t*x.E*x.N*x.Spec.ObsLen():], s.Obs)
-	copy(x.Cells[t*x.E*x.N*x.Spec.CellLen():], s.Cells)
-	copy(x.State[t*x.E*x.Spec.State:], s.State)
-	copy(x.Alive[t*x.E*x.N:], s.Alive)
-	if x.Mask != nil {
-		copy(x.Mask[t*x.E*x.N*x.Spec.Act.Choices:], s.Mask)
-	}
-	if x.Visible != nil {
-		at := t * x.E * x.N * x.Spec.Peers()
-		copy(x.Visible[at:], s.Visible)
-		copy(x.RelPos[2*at:], s.RelPos)
+	put(x.Obs, t, s.Obs)
+	put(x.Cells, t, s.Cells)
+	put(x.State, t, s.State)
+	put(x.Alive, t, s.Alive)
+	put(x.Mask, t, s.Mask)
+	put(x.Visible, t, s.Visible)
+	put(x.RelPos, t, s.RelPos)
+}
+
+// put copies src to row t of dst, whose rows are as long; a nil dst is not kept.
+func put[T any](dst []T, t int, src []T) {
+	if dst != nil {
+		copy(dst[t*len(src):], src)
 	}
 }
 
 // End keeps the true last observation of environment c, whose episode ended with action t; s must still hold it.
 func (x *Rollout) End(t, c int, s *envs.Step) {
-	o, h, sl := x.N*x.Spec.ObsLen(), x.N*x.Spec.CellLen(), x.Spec.State
 	x.last.index[t*x.E+c] = int32(x.last.n)
 	x.last.n++
-	x.last.obs = append(x.last.obs, s.Obs[c*o:(c+1)*o]...)
-	x.last.cells = append(x.last.cells, s.Cells[c*h:(c+1)*h]...)
-	x.last.state = append(x.last.state, s.State[c*sl:(c+1)*sl]...)
-	if s.Mask != nil {
-		k := x.N * x.Spec.Act.Choices
-		x.last.mask = append(x.last.mask, s.Mask[c*k:(c+1)*k]...)
-	}
+	seen := observed{s.Obs, s.Cells, s.State, s.Mask}
+	x.last.append(seen.row(x.Spec, c))
 	if x.Visible != nil {
 		p := x.N * x.Spec.Peers()
-		x.last.visible = append(x.last.visible, s.Visible[c*p:(c+1)*p]...)
-		x.last.relPos = append(x.last.relPos, s.RelPos[2*c*p:2*(c+1)*p]...)
+		x.last.visible = append(x.last.visible, row(s.Visible, c, p)...)
+		x.last.relPos = append(x.last.relPos, row(s.RelPos, c, 2*p)...)
 	}
 }
 
@@ -171,29 +198,33 @@ func (x *Rollout) Done(t, c int) bool {
 	return x.Terminated[t*x.E+c]|x.Truncated[t*x.E+c] != 0
 }
 
-// ObsRow returns the observation of an agent step, row = (t·E + c)·N + i; Gather adds the cells.
-func (x *Rollout) ObsRow(row int) []float32 {
-	o := x.Spec.ObsLen()
-	return x.Obs[row*o : (row+1)*o]
+// frame returns what is observed before the action of frame = t·E + c; t = T is allowed.
+func (x *Rollout) frame(frame int) observed {
+	all := observed{x.Obs, x.Cells, x.State, x.Mask}
+	return all.row(x.Spec, frame)
 }
 
+// next returns what is truly observed after frame = t·E + c, also at the end of an episode.
+func (x *Rollout) next(frame int) observed {
+	if k := x.last.index[frame]; k >= 0 {
+		return x.last.row(x.Spec, int(k))
+	}
+	return x.frame(frame + x.E)
+}
+
+// ObsRow returns the observation of an agent step, row = (t·E + c)·N + i; Gather adds the cells.
+func (x *Rollout) ObsRow(step int) []float32 { return row(x.Obs, step, x.Spec.ObsLen()) }
+
 // NextRow returns the true next observation of an agent step, also at the end of an episode.
-func (x *Rollout) NextRow(row int) []float32 {
-	obs, _ := x.nextFrame(row / x.N)
-	o, agent := x.Spec.ObsLen(), row%x.N
-	return obs[agent*o : (agent+1)*o]
+func (x *Rollout) NextRow(step int) []float32 {
+	return row(x.next(step/x.N).obs, step%x.N, x.Spec.ObsLen())
 }
 
 // NextState returns the true next state of frame = t·E + c, also at the end of an episode.
-func (x *Rollout) NextState(frame int) []float32 {
-	return afterFrame(x, frame, x.State, x.last.state, x.Spec.State)
-}
+func (x *Rollout) NextState(frame int) []float32 { return x.next(frame).state }
 
-// NextMask returns the allowed actions after frame = t·E + c [N,K], also at the end of an episode; the task must have
-// masks.
-func (x *Rollout) NextMask(frame int) []uint8 {
-	return afterFrame(x, frame, x.Mask, x.last.mask, x.N*x.Spec.Act.Choices)
-}
+// NextMask returns the allowed actions after frame = t·E + c [N,K]; the task must have masks.
+func (x *Rollout) NextMask(frame int) []uint8 { return x.next(frame).mask }
 
 // ActionVector writes the vector form of the action of an agent step into dst: one-hot [K], or the box action scaled to
 // [-1, 1] [D].
@@ -209,5 +240,95 @@ func (x *Rollout) ActionVector(dst []float32, row int) {
 	}
 }
 
-// Scalars are the named numbers that one iteration reports: losses, ratios, moments.
-type Scalars map[string]float64
+// Gather writes the network inputs of all agents, observations then cells, into dst [E·N,I] with I = Spec.InLen().
+func (in *Obs) Gather(dst []float32, s *envs.Spec) { gather(dst, s, in.Obs, in.Cells) }
+
+// Gather writes the network input of an agent step into dst [I].
+func (x *Rollout) Gather(dst []float32, row int) { x.GatherFrom(dst[:x.Spec.InLen()], row) }
+
+// GatherFrom is Gather for consecutive agent steps from row, as many as fit into dst. Rows of time step T are allowed.
+func (x *Rollout) GatherFrom(dst []float32, row int) {
+	o, h, n := x.Spec.ObsLen(), x.Spec.CellLen(), len(dst)/x.Spec.InLen()
+	gather(dst, x.Spec, x.Obs[row*o:(row+n)*o], x.Cells[row*h:(row+n)*h])
+}
+
+// GatherNext writes the true next observation of an agent step, also at the end of an episode, into dst [I].
+func (x *Rollout) GatherNext(dst []float32, step int) {
+	next, o, h := x.next(step/x.N), x.Spec.ObsLen(), x.Spec.CellLen()
+	gather(dst[:o+h], x.Spec, row(next.obs, step%x.N, o), row(next.cells, step%x.N, h))
+}
+
+// Next gathers the true next observations of rows into dst [len(rows), I].
+func (x *Rollout) Next(dst []float32, rows []int32) {
+	width := x.Spec.InLen()
+	for k, row := range rows {
+		x.GatherNext(dst[k*width:(k+1)*width], int(row))
+	}
+}
+
+// gather writes observations obs [B,O] and cells [B,H,W] next to each other into dst [B,I].
+func gather(dst []float32, s *envs.Spec, obs []float32, cells []uint16) {
+	o, h := s.ObsLen(), s.CellLen()
+	if h == 0 {
+		copy(dst, obs)
+		return
+	}
+	for b := range len(dst) / (o + h) {
+		to := dst[b*(o+h) : (b+1)*(o+h)]
+		copy(to, obs[b*o:(b+1)*o])
+		for i, cell := range cells[b*h : (b+1)*h] {
+			to[o+i] = float32(cell)
+		}
+	}
+}
+
+// GatherAlive writes 1 for each living agent of frames into dst [B,N], 0 elsewhere and in the rows beyond.
+func (x *Rollout) GatherAlive(dst []float32, frames []int32) {
+	clear(dst)
+	for k, frame := range frames {
+		for i, alive := range row(x.Alive, int(frame), x.N) {
+			dst[k*x.N+i] = float32(alive)
+		}
+	}
+}
+
+// GatherMask writes 1 for each allowed action of a frame into dst [N,K].
+func (x *Rollout) GatherMask(dst []float32, frame int) {
+	for i := range dst {
+		if dst[i] = 1; x.Mask != nil {
+			dst[i] = float32(x.Mask[frame*len(dst)+i])
+		}
+	}
+}
+
+// rolloutSize is the number of bytes of a rollout without its labels and last observations. The paper's rollout batch
+// of 36,000 frames takes 0.1 GB with 7 agents and 11 by 11 cells of two bytes. It is a float64, since absurd settings
+// overflow an integer.
+func rolloutSize(s *envs.Spec, t, hidden int) float64 {
+	e, n, k := float64(s.NumEnvs), float64(s.Agents), float64(s.Act.Choices)
+	observed := n*float64(4*s.ObsLen()+2*s.CellLen()+1) + 4*float64(s.State)
+	if s.Masked {
+		observed += n * k
+	}
+	action := 4.0
+	if k == 0 {
+		action = 8 * float64(s.Act.Dim) // before and after squashing
+	}
+	const row = 4 * 6         // log-probability, importance, value, both rewards, dense
+	const frame = 4 + 3*1 + 4 // score, three flags, index of a last observation
+	return e * (float64(t+1)*observed + float64(t)*(n*(action+row+4*float64(hidden))+frame))
+}
+
+// Fits returns an error if this machine lacks the memory for a rollout of t steps; hidden is as in NewRollout.
+func Fits(s *envs.Spec, t, hidden int) error {
+	return fitsMachine(rolloutSize(s, t, hidden), "rollout batch", t*s.NumEnvs, s.Name, "collect fewer frames")
+}
+
+// fitsMachine returns an error with advice if size, the bytes of frames of a task, exceeds the machine's memory.
+func fitsMachine(size float64, what string, frames int, task, advice string) error {
+	if machine := float64(machineMemory()); machine > 0 && size > machine {
+		return fmt.Errorf("a %s of %d frames of %s takes %.2f GB, more than the %.2f GB of this machine: %s",
+			what, frames, task, size/GB, machine/GB, advice)
+	}
+	return nil
+}

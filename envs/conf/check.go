@@ -41,6 +41,15 @@ func Check(v any) error {
 	return check("", reflect.ValueOf(v))
 }
 
+// Validate is Check, followed by v's own method Validate if it has one.
+func Validate(v any) error {
+	err := Check(v)
+	if c, ok := v.(interface{ Validate() error }); ok && err == nil {
+		err = c.Validate()
+	}
+	return err
+}
+
 // maxEntries is the largest length of a list with a range, such as the widths of a network's layers.
 const maxEntries = 64
 

@@ -26,13 +26,15 @@ import (
 func every(t *testing.T, f func(kind string, fresh func() (cfg any, valid func() error))) {
 	t.Helper()
 	of(t, func(c envs.Config) error { _, err := c.Build(1, 1); return err }, f)
-	of(t, explore.Config.Validate, f)
-	of(t, learn.Config.Validate, f)
-	of(t, learn.MixerConfig.Validate, f)
-	of(t, policy.Config.Validate, f)
-	of(t, memory.Config.Validate, f)
-	of(t, cermic.Form.Validate, f)
+	of(t, valid[explore.Config], f)
+	of(t, valid[learn.Config], f)
+	of(t, valid[learn.MixerConfig], f)
+	of(t, valid[policy.Config], f)
+	of(t, valid[memory.Config], f)
+	of(t, valid[cermic.Form], f)
 }
+
+func valid[G any](c G) error { return conf.Validate(c) }
 
 func of[G conf.Kinder](t *testing.T, validate func(G) error, f func(string, func() (any, func() error))) {
 	t.Helper()
