@@ -5,7 +5,6 @@ package learn
 import (
 	"fmt"
 
-	"github.com/gomlx/gomlx/core/graph"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -72,19 +71,19 @@ func (m qmix) hyper(sc *model.Scope, state *Node, out int) *Node {
 // team's.
 type Mixer interface {
 	// Mix returns Q_tot [B]; its variables lie below sc.
-	Mix(sc *model.Scope, in QIn) *graph.Node
+	Mix(sc *model.Scope, in QIn) *Node
 	// Cost returns a cost of the mixer's own beside the temporal difference, a scalar, or nil for none; the arguments
 	// are those of Mix.
-	Cost(sc *model.Scope, in QIn) *graph.Node
+	Cost(sc *model.Scope, in QIn) *Node
 }
 
 // QIn is what a mixer may use of B frames. It is used in training only.
 type QIn struct {
-	Chosen *graph.Node // [B,N] utilities of the chosen actions
-	Max    *graph.Node // [B,N] utilities of the best allowed actions, of the same network
-	OneHot *graph.Node // [B,N,K] chosen actions
-	Obs    *graph.Node // [B,N,O]; of cells, their features [B,N,F] as the same network sees them, through which no gradient passes
-	State  *graph.Node // [B,S]; of cells, Obs of all agents [B,N·F]
+	Chosen *Node // [B,N] utilities of the chosen actions
+	Max    *Node // [B,N] utilities of the best allowed actions, of the same network
+	OneHot *Node // [B,N,K] chosen actions
+	Obs    *Node // [B,N,O]; of cells, their features [B,N,F] as the same network sees them, through which no gradient passes
+	State  *Node // [B,S]; of cells, Obs of all agents [B,N·F]
 }
 
 // MixerConfig is a mixer with all its settings; registered values are complete defaults.

@@ -5,7 +5,6 @@
 package libtest
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"cermic/envs"
@@ -168,28 +167,11 @@ func (e *identity) code(symbol int32) float32 {
 }
 
 func (e *identity) Save(dst []byte) []byte {
-	for c, s := range e.step {
-		dst = binary.LittleEndian.AppendUint64(dst, s)
-		for row := c * e.spec.Agents; row < (c+1)*e.spec.Agents; row++ {
-			dst = binary.LittleEndian.AppendUint32(dst, uint32(e.symbol[row]))
-			dst = binary.LittleEndian.AppendUint32(dst, uint32(e.asked[row]))
-		}
-	}
-	return dst
+	return envs.SaveParts(dst, e.fingerprint(), e.step, e.symbol, e.asked)
 }
 
 func (e *identity) Load(state []byte) error {
-	if want := 8 * (len(e.step) + len(e.symbol)); len(state) != want {
-		return fmt.Errorf("%s: a state of %d bytes, want %d", e.spec.Name, len(state), want)
-	}
-	for c := range e.step {
-		e.step[c] = binary.LittleEndian.Uint64(state)
-		state = state[8:]
-		for row := c * e.spec.Agents; row < (c+1)*e.spec.Agents; row++ {
-			e.symbol[row] = int32(binary.LittleEndian.Uint32(state))
-			e.asked[row] = int32(binary.LittleEndian.Uint32(state[4:]))
-			state = state[8:]
-		}
-	}
-	return nil
+	return envs.LoadParts(e.spec.Name, state, e.fingerprint(), e.step, e.symbol, e.asked)
 }
+
+func (e *identity) fingerprint() uint64 { return envs.Fingerprint(fmt.Sprint(e.cfg)) }

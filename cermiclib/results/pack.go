@@ -151,8 +151,9 @@ func decodeHead(in *json.Decoder, r *Record) error {
 	fields := map[string]any{"id": &r.ID, "task": &r.Task, "method": &r.Method, "budget": &r.Budget, "seed": &r.Seed,
 		"complete": &r.Complete, "frames": &r.Frames, "experiment": &r.Experiment, "host": &r.Host, "weights": &r.Weights,
 		"evals": &evals}
-	key, err := in.Token() // the opening brace
+	_, err := in.Token() // the opening brace
 	for err == nil {
+		var key json.Token
 		if key, err = in.Token(); err != nil {
 			break
 		}
