@@ -202,15 +202,13 @@ func (b Preset) set(e *experiment.Config, key, value string) error {
 	}
 	part, _, nested := strings.Cut(strings.TrimSuffix(key, ".kind"), ".")
 	s := b.schedule(e.Learner)
-	if now, ok := e.Explore.(cermic.Config); ok {
-		if was, ok := before.Explore.(cermic.Config); ok && reflect.TypeOf(was.Memory) != reflect.TypeOf(now.Memory) {
-			now.Memory = rl.OnSchedule(now.Memory, s)
-			e.Explore = now
-			return conf.Set(e, key, value)
-		}
+	was, curious := before.Explore.(cermic.Config)
+	if now, ok := e.Explore.(cermic.Config); ok && curious {
+		now.Memory = replaced(was.Memory, now.Memory, s)
+		e.Explore = now
 	}
 	if nested && key != annealKey {
-		return nil
+		return conf.Set(e, key, value)
 	}
 	e.Learner = replaced(before.Learner, e.Learner, s)
 	e.Policy = replaced(before.Policy, e.Policy, s)
