@@ -265,7 +265,7 @@ function hear(lane, { kind, value }) {
       if (value.before && !lane.runs.has(value.parent)) lane.runs.set(value.parent, { ...value.before, id: value.parent }); // committed
       lane.run.about = inWords(lane, value);
       lane.section.querySelector(".note").textContent = lane.run.about;
-      say(`${lane.method} trains: ${lane.run.about}`);
+      say(`${lane.method} trains.`);
       showHome();
       break;
     case "film":
@@ -277,7 +277,7 @@ function hear(lane, { kind, value }) {
       break;
     case "iteration": {
       const coverage = value.scalars.coverage, bonus = value.scalars["cermic/int_mean"]; // MAPPO has no r^i
-      if (run.iterations.push(value.scalars) === 1) say(`${lane.method} trains: ${run.about}`);
+      if (run.iterations.push(value.scalars) === 1) say(`${lane.method} trains.`);
       run.coverage.push([value.frames, coverage]);
       if (bonus !== undefined) run.bonus.push([value.frames, bonus]);
       lane.visits = value.visits;
