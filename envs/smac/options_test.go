@@ -15,8 +15,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// All recordings have the wipe. Without it, the same draws must show each agent all living enemies that are visible
-// and found: the recorded rows, and rows that the recordings lack.
+// All recordings have the wipe. Without it, the same draws must show each agent all living enemies that are visible and
+// found. These include all recorded rows, and rows that the recordings lack.
 func TestWithoutTheWipeAgentsSeeAllThatIsVisibleAndFound(t *testing.T) {
 	shown, more := 0, 0
 	sessions(t, false, func(t *testing.T, s *session) {

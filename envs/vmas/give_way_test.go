@@ -48,7 +48,7 @@ func TestGiveWayObeysLate(t *testing.T) {
 	}
 }
 
-// Each touched line costs its penalty, and so does touching the other agent.
+// Each touched line costs its penalty, as does a touch of the other agent.
 func TestGiveWayChargesForEachLine(t *testing.T) {
 	const passage, obstacle, agents = -0.25, -0.5, -1.5
 	far := Vec{0, 5}

@@ -122,7 +122,7 @@ func TestSparseHorizonFollowsTheSetting(t *testing.T) {
 	}
 }
 
-// The score sums to the dense return within the benchmark's own horizon, whatever the training horizon.
+// The score sums to the dense return within the benchmark's own horizon, for every training horizon.
 func TestScoreStopsAtTheBenchmarksHorizon(t *testing.T) {
 	cfg := DefaultBalance()
 	cfg.MaxSteps = 10
