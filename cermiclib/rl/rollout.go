@@ -19,7 +19,7 @@ type Obs struct {
 	Alive  []uint8   // [E,N]
 	Hidden []float32 // [E,N,C] policy state before this step, zeroed by the caller where an episode starts
 
-	Context []float32 // [E,N,F] what an explorer gives each actor beside its observation; nil for nothing
+	Context []float32 // [E,N,F] an explorer's input to each actor beside its observation; nil: none
 
 	Visible []uint8   // [E,N,P] detector labels as in envs.Step, only for explorers
 	RelPos  []float32 // [E,N,P,2] likewise
@@ -94,7 +94,7 @@ func (v *observed) append(w observed) {
 	v.state, v.mask = append(v.state, w.state...), append(v.mask, w.mask...)
 }
 
-// set overwrites the rows of v by those of w.
+// set overwrites the rows of v with the rows of w.
 func (v observed) set(w observed) {
 	copy(v.obs, w.obs)
 	copy(v.cells, w.cells)
