@@ -158,7 +158,7 @@ func TestAnEnemyNoticesADeathWhenItActsNext(t *testing.T) {
 	}
 }
 
-// A label says whether the ally's row is filled, given the sight range of each type and the cone.
+// A label shows whether the ally's row is filled, given the sight range of each type and the cone.
 func TestLabelsSayWhetherAnAllysRowIsFilled(t *testing.T) {
 	for _, conic := range []bool{false, true} {
 		s := DefaultSettings()

@@ -11,8 +11,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// With a delay, agents do what agents without delay do that get the same actions later. Actions queued at the end of
-// an episode take effect at the beginning of the next one.
+// With a delay, agents move like agents without delay that get the same actions later. Actions queued at the end of an
+// episode take effect at the beginning of the next one.
 func TestGiveWayObeysLate(t *testing.T) {
 	const delay, numEnvs = 3, 4
 	late := buildNumEnvs(t, configOf(t, `{"kind":"vmas/give_way","dt_delay":3,"max_steps":20}`), numEnvs)

@@ -98,8 +98,8 @@ func (t *transport) World() WorldSpec {
 	return s
 }
 
-// memory returns views into an environment's memory after the last step: 100 × each package's distance to the goal, and
-// whether it was at the goal (0 or 1). start is the packages' total distance at the start of the episode.
+// memory returns views into an environment's memory after the last step. They hold 100 × each package's distance to the
+// goal, and whether it was at the goal (0 or 1). start is the packages' total distance at the start of the episode.
 func (t *transport) memory(w *World, c int) (shaping, onGoal []float32, start *float32) {
 	m := w.Memory(c)
 	return m[:t.Packages], m[t.Packages : 2*t.Packages], &m[2*t.Packages]
