@@ -51,5 +51,5 @@ type ValueBased interface {
 	BranchesFrom(parent Config) error
 }
 
-// Register makes a learner known by its Kind.
+// Register registers a learner under its Kind.
 func Register(proto Config) { conf.Register(proto) }

@@ -92,5 +92,5 @@ type MixerConfig interface {
 	Build(b *nn.Build) (Mixer, error)
 }
 
-// RegisterMixer makes a mixer known by its Kind.
+// RegisterMixer registers a mixer under its Kind.
 func RegisterMixer(proto MixerConfig) { conf.Register(proto) }

@@ -23,7 +23,7 @@ const (
 // qScalars names the values that one update reports, in the order of its output.
 var qScalars = []string{"q_loss", "q_total", "q_target", "q_grad_norm"}
 
-// inputs declares what one update reads of B frames: L successive steps of B/L environments, in time order.
+// inputs declares the inputs of one update on B frames: L successive steps of B/L environments, in time order.
 func (l *q) inputs(hidden int) []nn.Input {
 	s, b, width := l.build.Spec, len(l.slots), len(l.slots)/l.chunk
 	inputs := []nn.Input{

@@ -139,7 +139,7 @@ func TestQMIXUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 func TestRecurrentUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		c := sixSteps(QMIX{Embed: 3, Layers: 1, Hidden: 4})
-		// 7 frames are two chunks. The replay keeps 7 steps, so its third chunk is incomplete.
+		// 7 frames are two chunks. The replay keeps 7 steps, so its third chunk of 3 steps is incomplete.
 		c.DoubleQ, c.Batch, c.Replay = on, 7, 14
 		checkUpdate(t, c, policy.GRU{Width: 3, Hidden: []int{4}, Steps: 3}, tdSpec(on))
 	}

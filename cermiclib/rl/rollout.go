@@ -66,7 +66,7 @@ type finals struct {
 	relPos  []float32
 }
 
-// observed holds what agents observe in some frames, a row each.
+// observed holds the agents' observations of some frames, one row each.
 type observed struct {
 	obs   []float32 // [.,N,O]; [.,N,X] beside cells
 	cells []uint16  // [.,N,H,W]
@@ -173,7 +173,7 @@ func (x *Rollout) Observe(t int, s *envs.Step) {
 	put(x.RelPos, t, s.RelPos)
 }
 
-// put copies src to row t of dst, whose rows are as long; a nil dst is not kept.
+// put copies src to row t of dst, whose rows are as long; it ignores a nil dst.
 func put[T any](dst []T, t int, src []T) {
 	if dst != nil {
 		copy(dst[t*len(src):], src)
@@ -198,13 +198,13 @@ func (x *Rollout) Done(t, c int) bool {
 	return x.Terminated[t*x.E+c]|x.Truncated[t*x.E+c] != 0
 }
 
-// frame returns what is observed before the action of frame = t·E + c; t = T is allowed.
+// frame returns the observations before the action of frame = t·E + c; t = T is allowed.
 func (x *Rollout) frame(frame int) observed {
 	all := observed{x.Obs, x.Cells, x.State, x.Mask}
 	return all.row(x.Spec, frame)
 }
 
-// next returns what is truly observed after frame = t·E + c, also at the end of an episode.
+// next returns the true next observations after frame = t·E + c, also at the end of an episode.
 func (x *Rollout) next(frame int) observed {
 	if k := x.last.index[frame]; k >= 0 {
 		return x.last.row(x.Spec, int(k))

@@ -20,7 +20,7 @@ type Interval struct{ Value, Low, High float64 }
 // Excludes reports whether x lies outside the interval; never if there is no interval.
 func (i Interval) Excludes(x float64) bool { return x < i.Low || x > i.High }
 
-// String writes an estimate with three digits, "4.6 [3.24, 5.95]", and without an interval where there is none.
+// String writes an estimate with three digits, "4.6 [3.24, 5.95]", or without brackets if it has no interval.
 func (i Interval) String() string {
 	if math.IsNaN(i.Low) {
 		return fmt.Sprintf("%.3g", i.Value)

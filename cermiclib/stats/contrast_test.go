@@ -118,8 +118,8 @@ func TestIntervalsOfFewRunsMatchScipy(t *testing.T) {
 	}
 }
 
-// Normal runs: the bootstrap covers as often as coverage says. 1000 trials of a share of 0.75 have a standard error of
-// 0.014.
+// Normal runs: the bootstrap has the coverage in the table coverage. 1000 trials of a share of 0.75 have a standard
+// error of 0.014.
 func TestCoverageIsWhatTheBootstrapReaches(t *testing.T) {
 	const trials, reps = 1000, 2000
 	for n, want := range coverage {
