@@ -31,7 +31,7 @@ type Preset struct {
 }
 
 const (
-	// DefaultBudget is the budget where none is named.
+	// DefaultBudget is the budget of runs that name none.
 	DefaultBudget = "demo"
 	// TableBudget is the budget at which the committed records fill the paper's tables.
 	TableBudget = "short"
@@ -228,7 +228,7 @@ func (b Preset) set(e *experiment.Config, key, value string) error {
 // annealKey chooses how a bonus fades.
 const annealKey = "explore.int_anneal"
 
-// replaced puts a part on the schedule if its type is not that of the part before.
+// replaced puts a part on the schedule if its type differs from the type before.
 func replaced[C any](before, now C, s rl.Schedule) C {
 	if reflect.TypeOf(before) != reflect.TypeOf(now) {
 		return rl.OnSchedule(now, s)

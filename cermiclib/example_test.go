@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { libtest.Main(m) }
 
-// A run is called by its method and its changes.
+// The label of a run is its method and its changed settings.
 func ExampleNew() {
 	run, err := cermiclib.New("vmas/balance", "mappo-cermic", cermiclib.WithBudget("short"),
 		cermiclib.WithSettings("explore.alpha=0.5"), cermiclib.WithSeed(3))

@@ -72,7 +72,8 @@ func methodIn(label string, e experiment.Config) (Method, error) {
 	return asked, err
 }
 
-// BudgetOf returns the budget of e on its task; of a custom one the budget that it changes, which the label names.
+// BudgetOf returns the budget of e on its task. For a custom budget, it is the named budget in the label, which the
+// custom one changes.
 func BudgetOf(e experiment.Config) (Preset, error) {
 	name := e.Budget.Name
 	if name == CustomBudget {

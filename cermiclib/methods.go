@@ -134,8 +134,8 @@ func FindMethod(id string) (Method, error) {
 	return conf.Find("method", id, methods, func(m Method) string { return m.ID })
 }
 
-// Register makes a method known by its ID. It panics if the ID is taken or About is empty, which are programming errors
-// found at start-up.
+// Register registers a method under its ID. It panics if the ID is taken or About is empty, which are programming
+// errors found at start-up.
 func Register(m Method) {
 	if m.About == "" || slices.ContainsFunc(methods, func(known Method) bool { return known.ID == m.ID }) {
 		panic(fmt.Sprintf("cermiclib: method %q is registered twice, or has no About", m.ID))

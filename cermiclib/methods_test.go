@@ -14,8 +14,8 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// TestMethodsOfOneExplorer: a kind's registered default is that of the first method that has it, and the paper's names
-// have its r^i.
+// TestMethodsOfOneExplorer: a kind's registered default belongs to the first method of that kind, and methods named as
+// in the paper have the paper's r^i.
 func TestMethodsOfOneExplorer(t *testing.T) {
 	for _, kind := range conf.Kinds[explore.Config]() {
 		c := must.Get(conf.New[explore.Config](kind))(t)

@@ -61,8 +61,8 @@ func WithFolder(folder string) Option { return func(q *request) { q.folder = fol
 // Tasks returns the names of the registered tasks in alphabetical order.
 func Tasks() []string { return envs.Names() }
 
-// New composes a run of a registered task, named with or without its family, and a registered method. A part that a
-// setting chooses, as explore=db does, is trained on the budget's schedule like those of the methods.
+// New composes a run of a registered task, named with or without its family, and a registered method. A part chosen by
+// a setting, such as explore=db, is trained on the budget's schedule like the parts of methods.
 //
 // The run's label is the method's name, followed by each setting that differs from its defaults at that budget. Parts
 // that make up another method have that method's name. A changed budget is called "custom". An unknown name or an
@@ -128,8 +128,8 @@ func findTask(name string) (string, error) {
 	return known[i], nil
 }
 
-// outerFirst sorts assignments so that the choice of a part, explore.memory=graph, comes before the part's settings,
-// and the way in which a bonus fades before the frames of it.
+// outerFirst sorts assignments so that the choice of a part, explore.memory=graph, comes before the part's settings.
+// How a bonus fades comes before its number of frames.
 func outerFirst(assignments []string) []string {
 	key := func(s string) string {
 		key, _, _ := strings.Cut(s, "=")

@@ -10,10 +10,11 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Hooks are called while a run trains; nil ones are not. They must not change what they are given.
+// Hooks are called while a run trains; nil ones are not. They must not change their arguments.
 type Hooks struct {
 	// OnRollout gets every rollout batch before the learner does, one rollout per group of agents that is trained
-	// together, with extrinsic rewards only. Frames count those trained before it. It is valid during the call.
+	// together, with extrinsic rewards only. frames is the number of frames trained before it. The batch is valid
+	// during the call.
 	OnRollout func(frames int, batch []*rl.Rollout)
 
 	// OnUpdate gets the scalars of every iteration after learner and explorer have taken their gradient steps.
@@ -47,8 +48,8 @@ func Train(ctx context.Context, run Run, hooks ...Hooks) (*results.Record, error
 	})
 }
 
-// Load returns the policy of a trained run, ready to act in so many parallel environments. Close it after use. A run
-// without weights in its folder is an error that wraps fs.ErrNotExist.
+// Load returns the policy of a trained run, ready to act in the given number of parallel environments. Close it after
+// use. A run without weights in its folder is an error that wraps fs.ErrNotExist.
 func Load(run Run, environments int) (*experiment.Policy, error) {
 	st, err := results.Open(run.Folder)
 	if err != nil {

@@ -21,8 +21,8 @@ type Agreement struct {
 // agreements holds the measured agreement of each task.
 var agreements = map[string]Agreement{}
 
-// RegisterAgreements registers the measured agreements of a family of tasks: a JSON object from task names to
-// Agreement, which the family's tests keep up to date. It panics on malformed data, a programming error.
+// RegisterAgreements registers the measured agreements of a family of tasks, as a JSON object from task names to
+// Agreement. The family's tests keep it up to date. It panics on malformed data, a programming error.
 func RegisterAgreements(data []byte) {
 	var all map[string]Agreement
 	if err := json.Unmarshal(data, &all); err != nil {

@@ -2,11 +2,11 @@
 
 // Package envs defines environments: E parallel environments of one task, with N agents each, stepped together.
 //
-// Shape letters, used in every comment of this module: T time, E environments, N agents, O observation, S state, K
-// discrete actions, D components of a continuous action, B rows.
+// Shape letters of all comments: T time, E environments, N agents, O observation, S state, K discrete actions, D
+// components of a continuous action, B rows.
 //
-// Packages below envs contain no learning code. A new task is one file with a config struct and a call of Register;
-// the command line, notebooks and conformance tests find it in the registry.
+// Packages below envs contain no learning code. A new task is one file with a config struct and a call of Register. The
+// command line, notebooks and conformance tests find it in the registry.
 package envs
 
 import (

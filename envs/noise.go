@@ -25,8 +25,8 @@ type Noise struct {
 	Scale  float32 `json:"scale" range:"0..1000000" help:"standard deviation of the noise that replaces observations inside; 0: all zero"`
 }
 
-// DefaultNoise returns the box of our noise figure: a square of side 1 around the origin, a quarter of the starting
-// area of the figure's tasks. Its standard deviation of 1 matches their observations.
+// DefaultNoise returns the box of our noise figure: a square of side 1 around the origin. It covers a quarter of the
+// starting area of the figure's tasks, and its standard deviation of 1 matches their observations.
 func DefaultNoise() Noise { return Noise{Width: 1, Height: 1, Scale: 1} }
 
 // validate rejects settings of noise without effect.

@@ -54,8 +54,9 @@ func LoadParts(name string, state []byte, fingerprint uint64, parts ...any) erro
 	return nil
 }
 
-// SavedBody returns the parts of a state, or an error if their length is not size, if another configuration wrote them,
-// or if they have changed since. States of earlier versions have the fingerprint of the configuration alone.
+// SavedBody returns the parts of a state. It returns an error if their length is not size, if another configuration
+// wrote them, or if they have changed since. States of earlier versions have the fingerprint of the configuration
+// alone.
 func SavedBody(name string, state []byte, fingerprint uint64, size int) ([]byte, error) {
 	if len(state) != 8+size {
 		return nil, fmt.Errorf("%s: saved state has %d bytes, want %d; build the task with the saved run's settings",

@@ -15,7 +15,7 @@ type Scene struct {
 	Mosaics                []Mosaic // of worlds made of cells
 }
 
-// Shape is a circle (Radius > 0), a rectangle (Height > 0) or a segment of length Width, centred at (X, Y) and
+// Shape is a circle (Radius > 0), a rectangle (Height > 0) or a segment of length Width. It is centred at (X, Y) and
 // rotated by Angle.
 type Shape struct {
 	Role          Role

@@ -44,7 +44,7 @@ func newActor(b *nn.Build, p policy.Policy, path ...string) (*actor, error) {
 	return &actor{s, p, forward}, err
 }
 
-// below returns the scope that names lead to from sc.
+// below returns the scope at the path names below sc.
 func below(sc *model.Scope, names ...string) *model.Scope {
 	for _, name := range names {
 		sc = sc.At("%s", name)
@@ -52,7 +52,7 @@ func below(sc *model.Scope, names ...string) *model.Scope {
 	return sc
 }
 
-// withContext is the input of a policy network: obs [...,I] and, behind it, the context [...,F]; nil for none.
+// withContext is the input of a policy network: obs [...,I] followed by the context [...,F]; nil for none.
 func withContext(obs, context *Node) *Node {
 	if context == nil {
 		return obs

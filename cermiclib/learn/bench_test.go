@@ -51,14 +51,14 @@ func benchmarkStep(b *testing.B, c Q, p policy.Config) {
 	b.ReportMetric(1000*b.Elapsed().Seconds()/float64(b.N), "ms/step")
 }
 
-// Sizes of the update that is measured: BenchMARL's networks on the paper's minibatch of Balance.
+// Sizes of the measured update: BenchMARL's networks on the paper's minibatch of Balance.
 const (
 	updateFrames, updateAgents, updateWidth = 2400, 4, 256
 	updateEpochs                            = 20
 )
 
-// updateGFLOP is what the matrix products of one update take: forward, gradients of weights, and gradients of the
-// inputs of all layers but the first. The actor has a row for each agent of a frame, the critic one for each frame.
+// updateGFLOP counts the matrix products of one update: the forward pass, weight gradients, and input gradients of all
+// layers but the first. The actor has a row for each agent of a frame, the critic one for each frame.
 func updateGFLOP(s *envs.Spec) float64 {
 	network := func(rows, in, out int) float64 {
 		first, rest := float64(in*updateWidth), float64(updateWidth*updateWidth+updateWidth*out)
@@ -88,8 +88,8 @@ func BenchmarkMAPPOUpdate(b *testing.B) {
 	b.ReportMetric(updateGFLOP(spec)/seconds, "GFLOP/s")
 }
 
-// BenchmarkLargestProduct times the largest matrix product of that update alone: [256,256] by [256,9600], eight times
-// in a row, so that starting a graph counts little.
+// BenchmarkLargestProduct times the largest matrix product of that update alone: [256,256] by [256,9600]. It runs eight
+// times in a row, so that starting a graph counts little.
 func BenchmarkLargestProduct(b *testing.B) {
 	backend := must.Value(nn.Open())
 	const rows, times = updateFrames * updateAgents, 8

@@ -14,8 +14,8 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// With the numbers 3 and 4 of an observation given as a context, an actor learns and acts the same, bit for bit; the
-// critic reads the state in both. With another context it acts differently.
+// If numbers 3 and 4 of an observation come as a context instead, an actor learns and acts the same, bit for bit. The
+// critic reads the state in both cases. With another context, the actor acts differently.
 func TestAContextIsAWiderObservationOfTheActorAlone(t *testing.T) {
 	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	wide, narrow := tdSpec(true), tdSpec(true)

@@ -16,8 +16,9 @@ func smallCPM() policy.CPM {
 	return c
 }
 
-// TestCPMForeseesPeersThatSeeTheSame: where all agents see one symbol of four and learn to name it, a peer's choice has a marginal
-// entropy of log 4 = 1.39, all of which can be known. Where each sees a symbol of its own, nothing can.
+// TestCPMForeseesPeersThatSeeTheSame: all agents observe one symbol of four and learn to name it. A peer's choice then
+// has a marginal entropy of log 4 = 1.39, all of which is predictable. If each agent observes its own symbol, nothing
+// is.
 func TestCPMForeseesPeersThatSeeTheSame(t *testing.T) {
 	for _, same := range []bool{true, false} {
 		task := libtest.DefaultIdentity()
@@ -33,13 +34,13 @@ func TestCPMForeseesPeersThatSeeTheSame(t *testing.T) {
 	}
 }
 
-// TestCPMFindsTheBestResponse to a peer that can do one thing only, in a game whose best pairs lie elsewhere.
+// TestCPMFindsTheBestResponse: the peer has a single allowed action, and the game's best pairs lie elsewhere.
 func TestCPMFindsTheBestResponse(t *testing.T) {
-	best := []float64{11, 7, 6} // the greatest pay in each column of the climbing game
+	best := []float64{11, 7, 6} // the largest payoff in each column of the climbing game
 	for k, want := range best {
 		task := libtest.OneChoice{Game: libtest.Climbing(), Choice: k}
 		l := small()
-		l.EntropyCoef = 1 // the pay is of the order of 10
+		l.EntropyCoef = 1 // payoffs are of order 10
 		e := toy(task, l, 128*14)
 		e.Policy = smallCPM()
 		libtest.CheckLearns(t, e, want)
@@ -78,12 +79,13 @@ func TestCPMActsOnItsOwnObservationAndMemoryOnly(t *testing.T) {
 	}
 }
 
-// TestCPMLearnsWithValuesToo: the policy vector is then the softmax of utilities, and its labels the greedy choices, as the authors
-// have it; replayed steps start from the predictions that were stored with them.
+// TestCPMLearnsWithValuesToo: for value learners, the policy vector is the softmax of utilities and its labels are the
+// greedy choices, as in the authors' method. Replayed steps start from the predictions stored with them.
 func TestCPMLearnsWithValuesToo(t *testing.T) {
 	for _, input := range []string{policy.SelfPred, policy.TruePrev} {
 		c := smallCPM()
-		c.PeerInput, c.Label, c.Lag = input, policy.ArgmaxLabel, 128*40 // a dozen rollout batches are few to adjust to what peers are thought to do
+		// A dozen rollout batches are few for adjusting to predicted peers.
+		c.PeerInput, c.Label, c.Lag = input, policy.ArgmaxLabel, 128*40
 		e := toy(libtest.DefaultIdentity(), smallQ(), 128*12)
 		e.Policy = c
 		libtest.CheckLearns(t, e, 3.8)

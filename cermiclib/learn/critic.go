@@ -19,9 +19,10 @@ const OwnCritic = "own"
 
 // critic estimates values in blocks of one shape. A frame has one value, or one for each agent.
 //
-// Reading: where agents see cells, a central critic reads what all of them see, each through the same convolutions,
-// which are its own: the cells hold what the state of such tasks leaves out. BenchMARL's convolves over a picture of
-// the whole world, of which the paper says nothing; all views together show what anybody can see of it.
+// Reading: if agents observe cells, a central critic reads the cells of all agents, because the state of such tasks
+// lacks their content. It applies the same convolutions to each agent's cells and shares them with no other network.
+// BenchMARL's critic convolves over a picture of the whole world, which the paper does not mention. All views together
+// show every part that any agent sees.
 type critic struct {
 	spec    *envs.Spec
 	own     bool
@@ -84,7 +85,8 @@ func (c *critic) valuesOf(dst []float32, x *rl.Rollout) error {
 	})
 }
 
-// values writes values into dst, whose inputs fill environments: as many as to [·,W] has room for, from that one on.
+// values writes values into dst. fill provides the inputs of as many environments as fit into to [·,W], from the given
+// one on.
 func (c *critic) values(dst []float32, fill func(to []float32, from int)) error {
 	return c.forward.Blocks(context.Background(), len(dst), c.block, func(from, to int) {
 		c.forward.Feed(0, func(buf []float32) { fill(buf[:(to-from)*c.width()], from) })
@@ -120,7 +122,7 @@ func (c *critic) valuesAtEnds(dst []float32, x *rl.Rollout) error {
 	return nil
 }
 
-// lookAhead writes what follows the input at a place, also across the end of an episode.
+// lookAhead writes the input after a place, also across the end of an episode.
 func (c *critic) lookAhead(to []float32, x *rl.Rollout, at int) {
 	if c.readsState() {
 		copy(to, x.NextState(at))

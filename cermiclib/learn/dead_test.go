@@ -16,7 +16,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// moved tells which variables of a learner an update on x moves, by scope.
+// moved reports which variables of a learner an update on x changes, by scope.
 func moved(t *testing.T, cfg Config, x *rl.Rollout, masked bool) map[string]bool {
 	t.Helper()
 	backend := must.Value(nn.OpenConfig(nn.Sequential))
@@ -40,8 +40,8 @@ func moved(t *testing.T, cfg Config, x *rl.Rollout, masked bool) map[string]bool
 	return out
 }
 
-// TestTheDeadTrainNoPolicy: with all agents of all frames dead, neither actor nor critic nor utilities move, whatever was
-// observed and paid; with one living agent they do.
+// TestTheDeadTrainNoPolicy: if all agents of all frames are dead, no observation or reward changes the actor, critic or
+// utilities. With one living agent, they change.
 func TestTheDeadTrainNoPolicy(t *testing.T) {
 	ppo := DefaultMAPPO()
 	ppo.Frames, ppo.Epochs, ppo.Minibatch, ppo.LR, ppo.CriticHidden, ppo.EntropyCoef = 20, 2, 7, 0.01, []int{4}, 0.01
@@ -51,7 +51,7 @@ func TestTheDeadTrainNoPolicy(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		cfg      Config
-		networks []string // that only the living train
+		networks []string // trained by living agents only
 	}{
 		{"mappo", ppo, []string{"/actor", "/critic"}},
 		{"mappo with a critic of own observations", own, []string{"/actor", "/critic"}},
@@ -78,8 +78,9 @@ func TestTheDeadTrainNoPolicy(t *testing.T) {
 	}
 }
 
-// An agent sees 1 and is paid nothing, then is dead, sees 0, and the team gets 1 in each of 5 steps: the target of its living step is
-// what was earned after it, whatever its critic, which nothing trains on it, says of the dead.
+// An agent observes 1 and gets no reward. Then it is dead and observes 0 while the team gets 1 in each of 5 steps. The
+// target of its living step is the return of these steps, independent of the critic, which is not trained on dead
+// agents.
 func TestWhatTheTeamEarnsAfterADeathCountsAsItWasEarned(t *testing.T) {
 	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}
@@ -99,7 +100,7 @@ func TestWhatTheTeamEarnsAfterADeathCountsAsItWasEarned(t *testing.T) {
 	}
 }
 
-// Advantages of the dead may be anything; those of the living become standard.
+// Advantages of dead agents may have any value; the advantages of living agents are standardised.
 func TestAdvantagesAreStandardisedAmongTheLiving(t *testing.T) {
 	v, alive, r := make([]float32, 1000), make([]uint8, 1000), rng.New(1, "advantages")
 	for i := range v {

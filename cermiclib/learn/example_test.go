@@ -14,7 +14,8 @@ import (
 	"cermic/envs/explore"
 )
 
-// A learner is a config, built for a task with a policy of one's choice. Acting fills a distribution for every agent of every environment.
+// A learner is a config that is built for a task and any policy. Acting fills a distribution for every agent of every
+// environment.
 func Example() {
 	env := must.Value(explore.DefaultClimbing().WithShared(envs.Common{NumEnvs: 4, Reward: envs.Dense}).Build(1, 1))
 	backend := must.Value(nn.OpenPure())

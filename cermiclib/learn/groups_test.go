@@ -9,9 +9,9 @@ import (
 	"cermic/cermiclib/libtest"
 )
 
-// TestEachGroupLearnsWhatItIsPaidFor: on one observation, namers are paid for its symbol and the hider loses as much.
-// The best returns are 4 and 0, guesses return 1 and -1. One learner for both groups, or one that is trained on the mean
-// reward, finds only one of them.
+// TestEachGroupLearnsWhatItIsPaidFor: all agents have the same observation. Namers are rewarded for naming its symbol,
+// and the hider loses as much. The best returns are 4 and 0; guesses return 1 and -1. One learner for both groups, or
+// one trained on the mean reward, finds only one of them.
 func TestEachGroupLearnsWhatItIsPaidFor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("learning takes seconds")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package learn holds the learners: what turns collected experience into a better policy.
+// Package learn holds the learners, which improve policies from collected experience.
 package learn
 
 import (
@@ -12,14 +12,14 @@ import (
 	"cermic/envs/conf"
 )
 
-// Learner trains a policy. Act and Update never overlap. Parameters in the build's store are saved with the run; a
-// learner that keeps anything else from one rollout batch to the next is an rl.Saver, or a run that goes on would end
-// elsewhere.
+// Learner trains a policy. Act and Update never overlap. Parameters in the build's store are saved with the run. A
+// learner with other state between rollout batches must be an rl.Saver; otherwise, a resumed run would give other
+// results.
 type Learner interface {
 	// Act computes the action distributions of all E·N rows in one graph call; it samples nothing.
 	Act(in *rl.Obs, out *rl.Dist) error
 	// Update trains on the rollout, whose reward is ExtrinsicWeight·Extrinsic + Intrinsic, and reports its scalars.
-	// It returns ctx's error soon after that is cancelled; the run then goes back to where the iteration began.
+	// It returns ctx's error soon after ctx is cancelled; the run then returns to the start of the iteration.
 	Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
 	// HiddenLen is C, the length of the policy's recurrent state.
 	HiddenLen() int
@@ -28,11 +28,11 @@ type Learner interface {
 // OffPolicy is a Learner that trains on experience of earlier rollout batches.
 type OffPolicy interface {
 	Learner
-	// Experience holds it, for explorers that train on it as well. No checkpoint does: when a run goes on, its action
-	// log is played again, and the replay gets every rollout batch anew, in order, all but the intrinsic reward.
+	// Experience returns the replay, for explorers that also train on it. It is not part of checkpoints: a resumed run
+	// repeats its action log and adds every rollout batch again, in order, without the intrinsic reward.
 	Experience() *rl.Replay
-	// Rescore is called once, with what can score old experience anew, or nil if the explorer cannot; the error says
-	// what to do then.
+	// Rescore is called once with a scorer for old experience, or nil if the explorer has none. The error then says
+	// what to do.
 	Rescore(s rl.Scorer) error
 }
 
@@ -44,12 +44,12 @@ type Config interface {
 	CollectFrames() int
 }
 
-// ValueBased is a Config whose learner, an OffPolicy one, compares the values of finitely many actions and explores
-// by an ε of its own.
+// ValueBased is a Config of an OffPolicy learner that compares the values of finitely many actions and explores with
+// its own ε.
 type ValueBased interface {
-	// BranchesFrom says why a run cannot go on from the state of one with parent's settings, nil if it can.
+	// BranchesFrom returns why a run cannot continue from the state of a run with parent's settings, or nil.
 	BranchesFrom(parent Config) error
 }
 
-// Register makes a learner known by its Kind.
+// Register registers a learner under its Kind.
 func Register(proto Config) { conf.Register(proto) }

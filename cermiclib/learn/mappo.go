@@ -17,7 +17,7 @@ import (
 )
 
 // MAPPO is proximal policy optimisation with one actor and one centralised critic shared by all agents (Yu et al.
-// 2022), as BenchMARL 1.5.2 runs it (conf/algorithm/mappo.yaml, algorithms/mappo.py; torchrl's ClipPPOLoss, GAE and
+// 2022). It follows BenchMARL 1.5.2 (conf/algorithm/mappo.yaml, algorithms/mappo.py; torchrl's ClipPPOLoss, GAE and
 // TanhNormal):
 //
 //	Â_t = δ_t + γλ·(1 − done_t)·Â_{t+1},   δ_t = r_t + γ·(1 − done_t)·V(s_{t+1}) − V(s_t),   R̂ = Â + V(s)
@@ -31,12 +31,13 @@ import (
 //  3. minibatches are whole frames, all agents of a frame together, drawn without replacement;
 //  4. actor and critic have an Adam each, clipped by their own gradient norm;
 //  5. a time limit counts as termination, a cut of the rollout batch does not;
-//  6. dead agents train neither actor nor a critic of own observations; what the team still earns counts in the return of an
-//     agent's last living step as it was earned, since V of what the dead see would be what an untrained network says.
+//  6. dead agents train neither the actor nor a critic of own observations. The team's later rewards count directly in
+//     the return of an agent's last living step, because V is untrained on dead agents.
 //
-// A recurrent policy is trained on chunks of successive steps instead of single frames: minibatch_size frames are
-// then as many whole chunks as fit, each starting from the state that the policy had there when it acted; a chunk
-// that the end of the rollout batch cuts short is filled up with steps that count nothing. The critic has no memory.
+// A recurrent policy is trained on chunks of successive steps instead of single frames. A minibatch then has as many
+// whole chunks as fit into minibatch_size frames. Each chunk starts from the state that the policy had there when it
+// acted. A chunk that the end of the rollout batch cuts short is padded with steps that do not count. The critic has no
+// memory.
 type MAPPO struct {
 	Frames             int     `json:"frames_per_batch" range:"1..100000000" help:"frames of a rollout batch, a multiple of the parallel environments; the paper: 36000"`
 	Epochs             int     `json:"minibatch_iterations" range:"1..10000" help:"epochs over a rollout batch; the paper: 30"`
@@ -57,7 +58,7 @@ type MAPPO struct {
 
 func init() { Register(DefaultMAPPO()) }
 
-// Scheduled sets what a rollout batch is and how often it is learnt from.
+// Scheduled sets the frames of a rollout batch, the epochs over it and the minibatch.
 func (c MAPPO) Scheduled(s rl.Schedule) Config {
 	c.Frames, c.Epochs, c.Minibatch = s.Rollout, s.Epochs, s.Minibatch
 	if s.LR > 0 {
@@ -94,11 +95,11 @@ type mappo struct {
 	model            policy.Policy
 	update           *nn.Loop
 	own              policy.Training
-	mixed            *nn.Loop  // update for actions of which a share was uniform; made when they first come
+	mixed            *nn.Loop  // update for partly uniform actions; made at their first occurrence
 	batch            int       // frames of a minibatch, also of the last one, which is padded
 	order            []int32   // [⌈T/L⌉·E] permutation of the chunks
-	frames           []int32   // [batch] of the present minibatch, see unfold
-	counts           []bool    // [batch] whether each is no padding
+	frames           []int32   // [batch] of the current minibatch, see unfold
+	counts           []bool    // [batch] false for padding
 	reward, adv, ret []float32 // [T,E,N]
 	value, last      []float32 // [T+1,E,V], [T,E,V] with V values of a frame: 1, or N with learner.critic=own
 }
@@ -141,7 +142,7 @@ func (m *mappo) HiddenLen() int { return m.actor.policy.HiddenLen() }
 // Act computes the distribution of every agent of every environment from its own observation.
 func (m *mappo) Act(in *rl.Obs, out *rl.Dist) error { return m.actor.act(in, out) }
 
-// Update is lines "update the actor and critic" of Algorithm 1: targets once, then K epochs of shuffled minibatches.
+// Update is the step "update the actor and critic" of Algorithm 1: targets once, then K epochs of shuffled minibatches.
 func (m *mappo) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if err := m.targets(x); err != nil {
 		return nil, err
@@ -178,7 +179,7 @@ func (m *mappo) minibatches(update *nn.Loop, x *rl.Rollout) iter.Seq[error] {
 	}
 }
 
-// updateFor returns the graph that x is trained on with.
+// updateFor returns the graph that trains on x.
 func (m *mappo) updateFor(x *rl.Rollout) (_ *nn.Loop, err error) {
 	if x.Eps == 0 {
 		return m.update, nil
@@ -216,7 +217,7 @@ func (m *mappo) targets(x *rl.Rollout) error {
 	return nil
 }
 
-// payAll fills reward: the task's, each agent's own or the same for all, and beside it each agent's own bonus.
+// payAll fills reward: the task's reward, individual or shared, plus each agent's own bonus.
 func (m *mappo) payAll(x *rl.Rollout) {
 	for row, r := range x.Extrinsic {
 		m.reward[row] = x.ExtrinsicWeight * r
@@ -244,7 +245,7 @@ func (m *mappo) valueOf(row int) float32 {
 	return m.value[row/n*each+row%n%each]
 }
 
-// standardise shifts and scales v so that its entries of living agents have mean 0 and standard deviation 1.
+// standardise shifts and scales v so that its entries for living agents have mean 0 and standard deviation 1.
 func standardise(v []float32, alive []uint8) {
 	mean, square, n := 0.0, 0.0, 0.0
 	for i, a := range v {

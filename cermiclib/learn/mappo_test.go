@@ -68,9 +68,9 @@ func TestMAPPOActsOnItsOwnObservationOnly(t *testing.T) {
 	libtest.CheckDecentralised(t, balance, l, policy.DefaultMLP())
 }
 
-// TestOnlyARecurrentPolicyRemembers: who must name the symbol of the step before gets at most 3 in an episode of 4 steps; guessing
-// one of two scores 1.5, and a policy without memory can do no better. The scores of 64 episodes of 3 agents have a standard
-// deviation of 0.06 then.
+// TestOnlyARecurrentPolicyRemembers: an agent must name the symbol of the step before and scores at most 3 in an
+// episode of 4 steps. Guessing one of two symbols scores 1.5, and a policy without memory can do no better. The scores
+// of 64 episodes of 3 agents then have a standard deviation of 0.06.
 func TestOnlyARecurrentPolicyRemembers(t *testing.T) {
 	task := libtest.DefaultIdentity()
 	task.Late, task.Symbols = true, 2
@@ -88,10 +88,10 @@ func TestOnlyARecurrentPolicyRemembers(t *testing.T) {
 	}
 }
 
-// TestFirstRatioIsOne: with one minibatch in one epoch, the only ratio is that of the policy to itself, so the log-density of
-// the host's sampler and that of the graph must agree. For a recurrent policy this says that unrolled chunks, with their stored
-// states and forgetting at the borders of episodes, repeat what the policy did when it acted. The second iteration starts
-// from weights that have moved.
+// TestFirstRatioIsOne: with one minibatch in one epoch, the only ratio is of the policy to itself. So the log-densities
+// of the host's sampler and of the graph must agree. For a recurrent policy, unrolled chunks must repeat the policy's
+// outputs at collection, with stored states and resets at the borders of episodes. The second iteration starts from
+// changed weights.
 func TestFirstRatioIsOne(t *testing.T) {
 	for name, task := range identities() {
 		told := smallCPM()

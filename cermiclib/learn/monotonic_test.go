@@ -17,8 +17,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// checkMonotonic fails if the mixer's Q_tot falls anywhere when one agent's utility rises: 200 random states and utilities
-// of 3 agents with random weights.
+// checkMonotonic fails if the mixer's Q_tot falls when one agent's utility rises. It tests 200 random states and
+// utilities of 3 agents with random weights.
 func checkMonotonic(t *testing.T, c learn.MixerConfig) {
 	t.Helper()
 	const rows, agents, state, obs, choices = 200, 3, 7, 4, 4

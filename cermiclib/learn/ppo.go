@@ -19,7 +19,7 @@ import (
 // mappoScalars names the values that one update reports, in the order of its output.
 var mappoScalars = []string{"actor_loss", "critic_loss", "entropy", "ratio", "clip_fraction", "kl", "actor_grad_norm", "critic_grad_norm"}
 
-// ppoIn are the inputs of one update by name. Those that a task or policy does not need are nil.
+// ppoIn are the inputs of one update by name. Inputs that a task or policy does not need are nil.
 //
 //	obs      [B,N,I]; chunks of a recurrent policy are time-major, B = L·chunks
 //	raw      [B,N,D] unsquashed action
@@ -30,10 +30,10 @@ var mappoScalars = []string{"actor_loss", "critic_loss", "entropy", "ratio", "cl
 //	state    [B,S] for a central critic of vectors
 //	value    [B,V] before the update
 //	noise    [B,N,D] standard normal, for the entropy of a squashed Gaussian; 0 where entropy has no weight
-//	eps      [1] share of uniform actions, where there are any
-//	hidden   [chunks,N,C] of a policy with a state, before the first step of each chunk
-//	keep     [B,N] 0 where an episode starts; where chunks have several steps
-//	context  [B,N,F] what an explorer gave the actor beside its observation, as stored
+//	eps      [1] share of uniform actions, if any
+//	hidden   [chunks,N,C] state of a recurrent policy before the first step of each chunk
+//	keep     [B,N] 0 where an episode starts; only for chunks of several steps
+//	context  [B,N,F] stored context of the actor, from an explorer
 type ppoIn map[string]*Node
 
 // inputs declares them for a minibatch. Most are rows of the rollout batch, which all epochs share.
@@ -72,7 +72,7 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 }
 
 // newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams. The mixed one is for
-// actions of which a share was uniform; without it nothing changes for those who have none.
+// partly uniform actions; the other one does not depend on them.
 func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Loop, error) {
 	return m.program("ppo", mixed, func(sc *model.Scope, in ppoIn) []*Node {
 		surrogate, report := m.surrogate(in, m.output(sc.At("actor"), in, p))
@@ -87,13 +87,13 @@ func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Loop, error) {
 	})
 }
 
-// program compiles fn on the inputs of one minibatch, which feed fills.
+// program compiles fn on the inputs of one minibatch; feed fills them.
 func (m *mappo) program(name string, mixed bool, fn func(sc *model.Scope, in ppoIn) []*Node) (*nn.Loop, error) {
 	inputs := m.inputs(mixed)
 	return nn.NewLoop(m.build, name, inputs, func(sc *model.Scope, in []*Node) []*Node { return fn(sc, nn.Named(inputs, in)) })
 }
 
-// output is what the policy network returns for the minibatch, [B,N,out].
+// output is the policy network's output for the minibatch, [B,N,out].
 func (m *mappo) output(sc *model.Scope, in ppoIn, p policy.Policy) *Node {
 	out, obs := nn.ActionOutputs(&m.build.Spec.Act), withContext(in["obs"], in["context"])
 	if m.chunk == 1 {
@@ -106,7 +106,7 @@ func (m *mappo) output(sc *model.Scope, in ppoIn, p policy.Policy) *Node {
 	return Reshape(y, m.batch, n, out)
 }
 
-// estimate is V of the minibatch now, [B,V].
+// estimate is the current V of the minibatch, [B,V].
 func (m *mappo) estimate(sc *model.Scope, in ppoIn) *Node {
 	look := in["state"]
 	if !m.critic.readsState() {
@@ -128,8 +128,8 @@ func (m *mappo) surrogate(in ppoIn, y *Node) (loss *Node, report []*Node) {
 	} else {
 		mean, scale := nn.Gaussian(y)
 		logp = nn.LogProbGaussian(in["raw"], mean, scale, act)
-		// A squashed Gaussian has no closed entropy: one reparametrised sample of −log π. Where entropy has no weight
-		// in the loss, noise stays 0, and what is reported is −log π of the mode.
+		// A squashed Gaussian has no closed entropy, so this is one reparametrised sample of −log π. If entropy has no
+		// weight in the loss, noise stays 0, and the reported value is −log π of the mode.
 		entropy = Neg(nn.LogProbGaussian(Add(mean, Mul(scale, in["noise"])), mean, scale, act))
 	}
 	if in["eps"] != nil {
@@ -149,7 +149,7 @@ func (m *mappo) surrogate(in ppoIn, y *Node) (loss *Node, report []*Node) {
 	return loss, []*Node{bonus, nn.Average(ratio, in["weight"]), nn.Average(clipped, in["weight"]), nn.Average(Neg(change), in["weight"])}
 }
 
-// logMixture is log μ [B,N] of actions of the behaviour policy, given their log π:
+// logMixture is log μ [B,N] of the behaviour policy's actions, given their log π:
 //
 //	μ = (1 − ε)·π + ε·u,   u = 1 / number of allowed choices, or 1 / volume of the box
 func logMixture(logp *Node, in ppoIn, act *envs.ActSpec) *Node {
@@ -167,7 +167,7 @@ func logMixture(logp *Node, in ppoIn, act *envs.ActSpec) *Node {
 	return Add(top, Log(Add(Exp(Sub(own, top)), Exp(Sub(chance, top)))))
 }
 
-// criticLoss is mean (V − R̂)² over agents; value is V now, [B,1] for all of them or [B,N] for each.
+// criticLoss is mean (V − R̂)² over agents; value is the current V, [B,1] for all agents or [B,N] for each.
 func (m *mappo) criticLoss(in ppoIn, value *Node) *Node {
 	square := Square(Sub(value, in["ret"]))
 	if m.ValueClip > 0 {
@@ -177,8 +177,9 @@ func (m *mappo) criticLoss(in ppoIn, value *Node) *Node {
 	return nn.Average(square, in["weight"])
 }
 
-// unfold writes the frames of chunks into m.frames, time-major: step t of chunk k is at t·chunks + k. Steps beyond
-// the end of the rollout batch, and chunks that a last minibatch lacks, are padding: some frame that does not count.
+// unfold writes the frames of chunks into m.frames, time-major: step t of chunk k is at t·chunks + k. Steps beyond the
+// end of the rollout batch, and chunks missing from the last minibatch, are padding: arbitrary frames that do not
+// count.
 func (m *mappo) unfold(chunks []int32, x *rl.Rollout) {
 	each := m.batch / m.chunk
 	for k := range each {

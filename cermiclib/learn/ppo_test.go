@@ -87,7 +87,7 @@ func (r *ppoReference) loss() float64 {
 	return -sum / count
 }
 
-// behaved samples the actions of x from the learner's own policy with a share of uniform ones.
+// behaved samples the actions of x from the learner's own policy with a share of uniform actions.
 func behaved(t *testing.T, l Learner, x *rl.Rollout, eps float32, ratio rl.Ratio) {
 	t.Helper()
 	s := x.Spec
@@ -155,8 +155,8 @@ func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	}
 }
 
-// TestFirstRatioOfAMixtureIsOne: before any step the policy is the one that acted, so the host's log μ and the graph's must
-// agree, whatever was drawn.
+// TestFirstRatioOfAMixtureIsOne: before any gradient step, the policy is the behaviour policy, so the host's log μ and
+// the graph's must agree for all draws.
 func TestFirstRatioOfAMixtureIsOne(t *testing.T) {
 	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	box := tdSpec(false)
@@ -176,8 +176,8 @@ func TestFirstRatioOfAMixtureIsOne(t *testing.T) {
 	}
 }
 
-// TestTargetRatioWeighsAdvantages: w = π_new/μ_old, clipped relative to where it starts, is π_new/π_old with each advantage
-// multiplied by π_old/μ_old.
+// TestTargetRatioWeighsAdvantages: w = π_new/μ_old, clipped relative to its initial value, equals π_new/π_old with each
+// advantage multiplied by π_old/μ_old.
 func TestTargetRatioWeighsAdvantages(t *testing.T) {
 	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	c := DefaultMAPPO()
@@ -208,7 +208,7 @@ func TestTargetRatioWeighsAdvantages(t *testing.T) {
 	}
 }
 
-// TestOwnCriticNeverSeesTheState, and values agents that see different things differently.
+// TestOwnCriticNeverSeesTheState: it also gives agents with different observations different values.
 func TestOwnCriticNeverSeesTheState(t *testing.T) {
 	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	c := DefaultMAPPO()

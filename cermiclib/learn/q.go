@@ -15,8 +15,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Q is value decomposition: each agent has a utility of its own actions, one network for all, and a mixer makes the
-// team's value out of them. With the QMIX mixer it is QMIX as BenchMARL 1.5.2 runs it (conf/algorithm/qmix.yaml,
+// Q is value decomposition: one network computes the utilities of each agent's actions, and a mixer combines them into
+// the team's value. With the QMIX mixer, it is QMIX as in BenchMARL 1.5.2 (conf/algorithm/qmix.yaml,
 // algorithms/qmix.py, torchrl's QMixerLoss):
 //
 //	y = r + γ·(1 − done)·Q_tot⁻(s', max_a Q_i⁻(o'_i, a))       loss = mean (Q_tot − y)²
@@ -26,14 +26,14 @@ import (
 //  1. the team's reward is the mean over agents, and so is the intrinsic reward that is added to it;
 //  2. minibatches are single frames, drawn uniformly and with replacement from the replay;
 //  3. one Adam moves utilities and mixer; the target networks Q⁻ follow after every step;
-//  4. each agent takes a uniform allowed action with probability ε, which falls in a straight line;
+//  4. each agent takes a uniform allowed action with probability ε, which falls linearly;
 //  5. a time limit counts as the end of an episode;
-//  6. Deviation: the utilities of dead agents count in the team's value but are not trained, since what the dead see and do says nothing
-//     about the game; BenchMARL trains them like all others.
+//  6. Deviation: the utilities of dead agents count in the team's value but are not trained, because their observations
+//     and actions carry no information about the game. BenchMARL trains them like all others.
 //
-// A recurrent policy is trained on chunks of bptt successive steps, as many as make up a minibatch; each starts from
-// the state that the policy had there when it acted, which the replay keeps (Kapturowski et al. 2019). The actions
-// must be discrete.
+// A recurrent policy is trained on chunks of bptt successive steps, which together make up a minibatch. Each chunk
+// starts from the state that the policy had there when it acted; the replay stores these states (Kapturowski et al.
+// 2019). The actions must be discrete.
 type Q struct {
 	Mixer              MixerConfig `json:"mixer" help:"mixer that combines the agents' utilities into Q_tot"`
 	Frames             int         `json:"offpolicy_frames_per_batch" range:"1..100000000" help:"frames of a rollout batch; the paper's on-policy value: 36000, BenchMARL: 6000"`
@@ -55,9 +55,9 @@ type Q struct {
 
 // When the intrinsic reward of a frame is computed (int_at).
 //
-// Reading: the paper's algorithm is written for experience that is used at once. In a replay, a stored reward is as
-// old as half the run; scoring each minibatch anew costs a pass of the explorer's networks and lets the bonus fade
-// with what is learnt.
+// Reading: the paper's algorithm assumes that experience is used at once. In a replay, a stored reward is as old as
+// half the run. Scoring each minibatch anew costs a pass of the explorer's networks and lets the bonus fade as the
+// explorer learns.
 const (
 	IntAtCollect = "collect"
 	IntAtSample  = "sample"
@@ -65,8 +65,7 @@ const (
 
 func init() { Register(DefaultQ()) }
 
-// Scheduled sets what a rollout batch is, what is kept and how often it is learnt from, and lets ε fall within the
-// training.
+// Scheduled sets the rollout batch, the replay, the gradient steps and their batch, and the frames over which ε falls.
 func (c Q) Scheduled(s rl.Schedule) Config {
 	c.Frames, c.Steps, c.Batch, c.Replay, c.EpsFrames = s.Rollout, s.Steps, s.Batch, s.Replay, s.Within()
 	if s.LR > 0 {
@@ -157,7 +156,7 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	return l, err
 }
 
-// makeReplay makes room for old experience of policy p.
+// makeReplay allocates the replay for experience of policy p.
 func (l *q) makeReplay(p policy.Policy) (err error) {
 	if l.replay, err = rl.NewReplay(l.build.Spec, l.Replay, int64(l.ReplayGB*rl.GB)); err != nil {
 		return fmt.Errorf("learner.replay_buffer_size and learner.replay_memory_gb: %w", err)
@@ -180,14 +179,13 @@ func (l *q) makeReplay(p policy.Policy) (err error) {
 // HiddenLen is the length of the policy's recurrent state.
 func (l *q) HiddenLen() int { return l.actor.policy.HiddenLen() }
 
-// Act computes the utilities of every agent of every environment from its own observation, and how greedy to be with
-// them.
+// Act computes the utilities of every agent of every environment from its own observation, and sets ε.
 func (l *q) Act(in *rl.Obs, out *rl.Dist) error {
 	out.Greedy, out.Eps = true, float32(rl.Anneal(l.EpsInit, l.EpsEnd, in.Frames, l.EpsFrames))
 	return l.actor.act(in, out)
 }
 
-// Experience is the replay, for explorers that train on it too.
+// Experience returns the replay, for explorers that also train on it.
 func (l *q) Experience() *rl.Replay { return l.replay }
 
 // Update puts the rollout batch into the replay and takes the gradient steps, each on a fresh minibatch.
@@ -226,7 +224,7 @@ func (l *q) minibatches(ctx context.Context, x *rl.Rollout) iter.Seq[error] {
 	}
 }
 
-// BranchesFrom implements ValueBased: what a bonus was when its frame was collected cannot be known later.
+// BranchesFrom implements ValueBased. The bonus of a frame at collection cannot be computed later.
 func (c Q) BranchesFrom(parent Config) error {
 	if p, ok := parent.(Q); ok && p.IntAt == IntAtSample && c.IntAt == IntAtCollect {
 		return fmt.Errorf("learner.int_at was %s, so the replay holds no bonuses for %s: leave it as it is", IntAtSample, IntAtCollect)
@@ -234,11 +232,11 @@ func (c Q) BranchesFrom(parent Config) error {
 	return nil
 }
 
-// Save returns the stored intrinsic rewards and recurrent states; all else in the replay comes back by playing its
-// actions again.
+// Save returns the stored intrinsic rewards and recurrent states. Repeating the action log restores the rest of the
+// replay.
 func (l *q) Save() []byte { return l.replay.Save(l.rewarded && l.IntAt == IntAtCollect) }
 
-// Load continues from what Save returned.
+// Load continues from the state of Save.
 func (l *q) Load(state []byte) (err error) {
 	l.rewarded, err = l.replay.Load(state)
 	return err
@@ -254,7 +252,7 @@ type rescorer struct {
 	bonus  []float32 // [B]
 }
 
-// Rescore tells who can score old steps.
+// Rescore sets the scorer of old steps.
 func (l *q) Rescore(s rl.Scorer) error {
 	if l.IntAt == IntAtSample {
 		if s == nil {

@@ -31,16 +31,16 @@ func TestQMIXLearnsTheIdentityTask(t *testing.T) {
 	}
 }
 
-// TestQMIXSolvesTheTwoStepGame: with every action uniform, as in Rashid et al. 2018, the utilities must represent that the
-// stage of the 8 is worth more than the one of the 7, which a sum of utilities cannot.
+// TestQMIXSolvesTheTwoStepGame: with every action uniform, as in Rashid et al. 2018, the utilities must give the game
+// with 8 a higher value than the game with 7. A sum of utilities cannot.
 func TestQMIXSolvesTheTwoStepGame(t *testing.T) {
 	l := smallQ()
 	l.EpsInit, l.EpsEnd = 1, 1
 	libtest.CheckLearns(t, toy(libtest.TwoStep(), l, 128*16), 8)
 }
 
-// TestQMIXAvoidsThePenaltiesOfTheClimbingGame: a monotonic mixer cannot represent a pair that pays 11 amid penalties of 30.
-// What it must find is a pair that costs nothing; uniform choices cost 3.4.
+// TestQMIXAvoidsThePenaltiesOfTheClimbingGame: a monotonic mixer cannot represent a payoff of 11 amid penalties of 30.
+// It must find a pair that costs nothing; uniform choices cost 3.4.
 func TestQMIXAvoidsThePenaltiesOfTheClimbingGame(t *testing.T) {
 	l := smallQ()
 	l.EpsInit, l.EpsEnd = 1, 1
@@ -53,8 +53,8 @@ func TestQMIXNeverFallsWhenAUtilityRises(t *testing.T) {
 	}
 }
 
-// TestRecurrentQMIXRemembersTheSymbolBefore: a late identity task pays for the symbol of the step before, which only a memory
-// can name: guessing scores 0.75 of 3.
+// TestRecurrentQMIXRemembersTheSymbolBefore: a late identity task rewards naming the symbol of the step before, which
+// takes a memory. Guessing scores 0.75 of 3.
 func TestRecurrentQMIXRemembersTheSymbolBefore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")

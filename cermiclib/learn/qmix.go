@@ -12,8 +12,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// QMIX mixes utilities by a two-layer network whose weights, made from the state, are not negative, so that Q_tot
-// grows with each utility (Rashid et al. 2018), as BenchMARL 1.5.2 runs it (torchrl's QMixer):
+// QMIX mixes utilities by a two-layer network whose non-negative weights depend on the state. Q_tot therefore grows
+// with each utility (Rashid et al. 2018). It follows BenchMARL 1.5.2 (torchrl's QMixer):
 //
 //	h     = ELU( qᵀ·|W₁(s)| + b₁(s) )
 //	Q_tot = h·|w₂(s)| + v(s)
@@ -66,24 +66,24 @@ func (m qmix) hyper(sc *model.Scope, state *Node, out int) *Node {
 	return nn.Linear(sc.At("out"), state, out)
 }
 
-// Mixer is graph code that makes the value of a joint action out of the agents' utilities. Raising one agent's
-// utility must never make its choice less attractive to the team, or the agents' own greedy choices would not be the
+// Mixer is graph code that combines the agents' utilities into the value of a joint action. Raising one agent's utility
+// must never make its choice less attractive to the team. Otherwise, the agents' own greedy choices would not be the
 // team's.
 type Mixer interface {
 	// Mix returns Q_tot [B]; its variables lie below sc.
 	Mix(sc *model.Scope, in QIn) *Node
-	// Cost returns a cost of the mixer's own beside the temporal difference, a scalar, or nil for none; the arguments
-	// are those of Mix.
+	// Cost returns the mixer's own loss term beside the temporal difference, a scalar, or nil for none. It has the
+	// arguments of Mix.
 	Cost(sc *model.Scope, in QIn) *Node
 }
 
-// QIn is what a mixer may use of B frames. It is used in training only.
+// QIn is the input of a mixer for B frames. It is used in training only.
 type QIn struct {
 	Chosen *Node // [B,N] utilities of the chosen actions
 	Max    *Node // [B,N] utilities of the best allowed actions, of the same network
 	OneHot *Node // [B,N,K] chosen actions
-	Obs    *Node // [B,N,O]; of cells, their features [B,N,F] as the same network sees them, through which no gradient passes
-	State  *Node // [B,S]; of cells, Obs of all agents [B,N·F]
+	Obs    *Node // [B,N,O]; for cells, their features [B,N,F] in the same network, without a gradient
+	State  *Node // [B,S]; for cells, Obs of all agents [B,N·F]
 }
 
 // MixerConfig is a mixer with all its settings; registered values are complete defaults.
@@ -92,5 +92,5 @@ type MixerConfig interface {
 	Build(b *nn.Build) (Mixer, error)
 }
 
-// RegisterMixer makes a mixer known by its Kind.
+// RegisterMixer registers a mixer under its Kind.
 func RegisterMixer(proto MixerConfig) { conf.Register(proto) }

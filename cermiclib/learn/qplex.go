@@ -12,8 +12,8 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// QPLEX mixes utilities by a duplex dueling network, which represents every joint value whose greedy joint action is
-// made of the agents' greedy actions, not only those that grow with each utility (Wang et al. 2021):
+// QPLEX mixes utilities by a duplex dueling network (Wang et al. 2021). It represents every joint value whose greedy
+// joint action consists of the agents' greedy actions, not only values that grow with each utility:
 //
 //	Q̃_i   = w_i(s)·Q_i(o_i, a_i) + b_i(s)        w_i > 0; Ṽ_i likewise of max_a Q_i
 //	A_i   = sg(Q̃_i − Ṽ_i)                         not positive, 0 for a greedy action; no gradient
@@ -21,9 +21,9 @@ import (
 //	Q_tot = Σ_i Q̃_i + Σ_i (λ_i − 1)·A_i           = Σ_i Ṽ_i + Σ_i λ_i·A_i
 //
 // Source: the description of the authors' code (wjh720/QPLEX) with its settings for StarCraft. qplex_head = qatten
-// takes w_i from attention over agents, as a configuration of ICES does: four queries from the state, keys from the
-// observations, softmax over agents, summed over heads; b_i = V(s)/n; the attention logits are kept small by a
-// penalty on their squares. Reconstructed: its queries share a hidden layer.
+// takes w_i from attention over agents, as in a configuration of ICES. It has four queries from the state, keys from
+// the observations, and a softmax over agents, summed over heads; b_i = V(s)/n. A penalty on their squares keeps the
+// attention logits small. Reconstructed: its queries share a hidden layer.
 type QPLEX struct {
 	Head      string  `json:"qplex_head" oneof:"dueling,qatten" help:"network of the weights w and biases b; dueling: as in QPLEX"`
 	Hidden    int     `json:"hypernet_hidden" range:"1..8192" help:"width of the hidden layers; the authors: 64"`
@@ -47,7 +47,7 @@ func DefaultQPLEX() QPLEX {
 	return QPLEX{Head: HeadDueling, Hidden: 64, Heads: 4, AdvLayers: 1, Attention: 4, Embed: 32, Penalty: 0.001}
 }
 
-// WithQPLEX is c with the QPLEX mixer and, as its authors have it, double Q-learning.
+// WithQPLEX is c with the QPLEX mixer and, as in its authors' code, double Q-learning.
 func (c Q) WithQPLEX() Q {
 	c.Mixer, c.DoubleQ = DefaultQPLEX(), true
 	return c
@@ -123,7 +123,7 @@ func (m qplex) mlp(sc *model.Scope, x *Node, layers, out int) *Node {
 	return nn.Linear(sc.At("out"), x, out)
 }
 
-// Cost is that of large attention logits, a scalar, or nil where there is no attention.
+// Cost is the penalty on large attention logits, a scalar, or nil without attention.
 func (m qplex) Cost(sc *model.Scope, in QIn) *Node {
 	if m.Head != HeadQatten || m.Penalty == 0 {
 		return nil

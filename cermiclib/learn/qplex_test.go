@@ -108,9 +108,9 @@ func TestQPLEXAgreesWithTheAgentsOnTheBestJointAction(t *testing.T) {
 	}
 }
 
-// TestQPLEXFindsTheOptimumOfTheNonMonotonicGame, where QMIX does not: the best pair pays 8, half of it -12, all others 0.
-// Both train on uniform choices; a monotonic mixer gives up the pair for its company. K and the depth are those of
-// the authors' toy games.
+// TestQPLEXFindsTheOptimumOfTheNonMonotonicGame, unlike QMIX: the best pair has a payoff of 8, one half of it -12, all
+// other pairs 0. Both train on uniform choices; a monotonic mixer gives up the best pair because of its neighbours. K
+// and the depth are from the authors' toy games.
 func TestQPLEXFindsTheOptimumOfTheNonMonotonicGame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")

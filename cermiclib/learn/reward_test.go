@@ -14,8 +14,8 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// TestOnlyTheTasksRewardIsShared: with share_reward=mean, the bonus of the first of three agents stays its own, and with a discount of 0
-// it is what its value target holds beside the team's mean.
+// TestOnlyTheTasksRewardIsShared: with share_reward=mean, the bonus of the first of three agents stays its own. With a
+// discount of 0, its value target is the team's mean plus this bonus.
 func TestOnlyTheTasksRewardIsShared(t *testing.T) {
 	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	for _, c := range []struct {
@@ -50,7 +50,7 @@ func TestOnlyTheTasksRewardIsShared(t *testing.T) {
 	}
 }
 
-// flat scores every agent step alike.
+// flat gives every agent step the same score.
 type flat float32
 
 func (f flat) CanScore() error { return nil }
@@ -62,8 +62,8 @@ func (f flat) Score(_ context.Context, dst, _, _ []float32, _ []uint8) error {
 	return nil
 }
 
-// TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored: with a discount of 0, the mean target of a value learner is the weighted mean
-// reward of its minibatch and the bonus, as of collecting or of now.
+// TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored: with a discount of 0, the mean target of a value learner is
+// its minibatch's weighted mean reward plus the bonus. The bonus is scored at collection or now.
 func TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored(t *testing.T) {
 	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	for _, at := range []string{IntAtCollect, IntAtSample} {

@@ -12,9 +12,9 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// SPECTra mixes utilities by a two-layer network whose weights a set network makes, so that no parameter depends on
-// the number of agents and their order does not matter: the ST-HyperNet of SPECTra (Park, Seong and Ko 2025). Each of
-// the two hypernetworks is
+// SPECTra mixes utilities by a two-layer network whose weights come from a set network, the ST-HyperNet of SPECTra
+// (Park, Seong and Ko 2025). No parameter depends on the number of agents, and their order does not matter. Each of the
+// two hypernetworks is
 //
 //	x = embedding of each agent's row,  z = LayerNorm( x + MHA(x; X) )
 //	t = MLP(z), u = another MLP(z)                 weight and bias tokens, ReLU after both layers
@@ -24,13 +24,13 @@ import (
 //
 //	Q_tot = Σ_k [ ELU( q·|W₁| + b₁ )·|W₂| + b₂ ]_k
 //
-// where Q, K, Q' and K' are linear maps with biases, without which W would be symmetric and, of tokens that are not
-// negative, |W| = W; the one seed is learned, from N(0,1).
+// where Q, K, Q' and K' are linear maps with biases. Without them, W would be symmetric, and |W| = W for tokens that
+// are not negative. The one seed is learned, from N(0,1).
 //
 // Source: the description of the authors' code (funny-rl/SPECTra). Reconstructed: the row of an agent is its
-// observation, as tasks here have no state by unit; for the same reason there are no rows of enemies, and neither
-// last action nor time in the rows. Where an observation has a part for each peer, the first layer's width depends on
-// the number of agents.
+// observation, as tasks here have no state by unit. For the same reason, there are no rows of enemies, and rows lack
+// last actions and time. Where an observation has a part for each peer, the first layer's width depends on the number
+// of agents.
 type SPECTra struct {
 	Embed int `json:"mixing_embed_dim" range:"1..8192" help:"length of rows and tokens; the authors: 32"`
 	Heads int `json:"mixing_heads" range:"1..256" help:"attention heads of the mixer; the authors: 4"`
@@ -98,13 +98,13 @@ func (m spectra) hyper(sc *model.Scope, agents *Node) (weight, bias *Node) {
 	return MulScalar(w, scale), MulScalar(b, scale)
 }
 
-// attention lets the agents, rows [B·N,E], ask one another by several heads.
+// attention is multi-head attention between the agents, rows [B·N,E].
 func (m spectra) attention(sc *model.Scope, x *Node, b, n int) *Node {
 	part := func(name string) *Node { return Reshape(nn.Linear(sc.At("%s", name), x, m.Embed), b, n, m.Heads, -1) }
 	scores := DivScalar(pairs(part("query"), part("key")), math.Sqrt(float64(m.Embed/m.Heads))) // [B,N,N,H]
 	return Reshape(ReduceSum(Mul(InsertAxes(Softmax(scores, 2), -1), InsertAxes(part("value"), 1)), 2), b*n, m.Embed)
 }
 
-// pairs maps x and y [B,N,...,E] to the dot products of every row of x with every row of y [B,N,N,...]. Not by
-// Einsum: XLA's batched product of matrices this small takes longer than sum and product of their elements.
+// pairs maps x and y [B,N,...,E] to the dot products of every row of x with every row of y [B,N,N,...]. It avoids
+// Einsum: XLA's batched product of such small matrices is slower than sums of elementwise products.
 func pairs(x, y *Node) *Node { return ReduceSum(Mul(InsertAxes(x, 2), InsertAxes(y, 1)), -1) }

@@ -93,7 +93,7 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// attend lets every row of x ask all rows.
+// attend is attention of every row of x to all rows.
 func attend(p map[string][]float64, name string, x [][]float64, heads int) [][]float64 {
 	part := len(x[0]) / heads
 	all := map[string][][]float64{}
@@ -128,8 +128,8 @@ func TestSPECTraUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	}
 }
 
-// TestSPECTraWeighsBySignedAndAsymmetricProducts: what agent i says to hidden number k is not what agent k says to i, and products are of
-// both signs, so that |W| is more than W; the learned seed starts as N(0,1).
+// TestSPECTraWeighsBySignedAndAsymmetricProducts: W_ik of agent i and hidden number k differs from W_ki. Products have
+// both signs, so |W| is more than W. The learned seed starts as N(0,1).
 func TestSPECTraWeighsBySignedAndAsymmetricProducts(t *testing.T) {
 	const rows, agents, obs, embed = 50, 4, 5, 256
 	backend := must.Value(nn.OpenConfig(nn.Sequential))

@@ -23,20 +23,20 @@ const (
 // qScalars names the values that one update reports, in the order of its output.
 var qScalars = []string{"q_loss", "q_total", "q_target", "q_grad_norm"}
 
-// inputs declares what one update reads of B frames: L successive steps of B/L environments, in time order.
+// inputs declares the inputs of one update on B frames: L successive steps of B/L environments, in time order.
 func (l *q) inputs(hidden int) []nn.Input {
 	s, b, width := l.build.Spec, len(l.slots), len(l.slots)/l.chunk
 	inputs := []nn.Input{
 		nn.F32("obs", b, s.Agents, s.InLen()), nn.I32("choice", b, s.Agents),
 		nn.F32("next", width, s.Agents, s.InLen()), // true next observations of the last step
-		nn.F32("alive", b, s.Agents),               // 1 for who could act
+		nn.F32("alive", b, s.Agents),               // 1 for agents that could act
 		nn.F32("reward", b),                        // of the team
 		nn.F32("goes_on", b),                       // 1 where the next value counts
 	}
 	if l.readsState() {
 		inputs = append(inputs, nn.F32("state", b, s.State), nn.F32("next_state", b, s.State))
 	}
-	if s.Masked { // what was allowed
+	if s.Masked { // allowed actions
 		inputs = append(inputs, nn.F32("mask", b, s.Agents, s.Act.Choices), nn.F32("next_mask", b, s.Agents, s.Act.Choices))
 	}
 	if hidden > 0 { // state before the first step, and 0 where a step begins an episode
@@ -67,7 +67,7 @@ func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Loop, error) {
 	})
 }
 
-// utilities are Q_i(o_i, ·) [B,N,K] of the frames, and of what followed each.
+// utilities are Q_i(o_i, ·) [B,N,K] of the frames, and of the observations after them.
 func (l *q) utilities(sc *model.Scope, p policy.Policy, in map[string]*Node) (now, next *Node) {
 	sc = sc.At(utilityScope)
 	k := l.build.Spec.Act.Choices
@@ -97,7 +97,8 @@ func unroll(sc *model.Scope, p policy.Policy, obs, keep, hidden *Node, out int) 
 	return Stack(steps, 0)
 }
 
-// taken is what the mixer sees of the actions that were taken, among utilities [B,N,K]; eyes is their network's scope.
+// taken is the mixer's input for the taken actions, given utilities [B,N,K]; eyes is the scope of the utilities'
+// network.
 func (l *q) taken(eyes *model.Scope, utility *Node, in map[string]*Node) QIn {
 	utility = ofLiving(utility, in["alive"])
 	taken := OneHot(in["choice"], l.build.Spec.Act.Choices, utility.DType())
@@ -108,10 +109,10 @@ func (l *q) taken(eyes *model.Scope, utility *Node, in map[string]*Node) QIn {
 	}
 }
 
-// readsState reports whether the task's own state is the mixer's.
+// readsState reports whether the mixer reads the task's own state.
 func (l *q) readsState() bool { return l.build.Spec.CellLen() == 0 }
 
-// situation is what a mixer sees of observations [B,N,I] and the state [B,S]: the cells, through the eyes of the
+// situation is a mixer's input from observations [B,N,I] and the state [B,S]. For cells, it is their encoding by the
 // utilities' network.
 func (l *q) situation(eyes *model.Scope, obs, state *Node) (_, _ *Node) {
 	if l.readsState() {
@@ -121,7 +122,7 @@ func (l *q) situation(eyes *model.Scope, obs, state *Node) (_, _ *Node) {
 	return obs, Reshape(obs, obs.Shape().Dimensions[0], -1)
 }
 
-// target is y [B], through which no gradient passes; online holds Q_i of what followed [B,N,K].
+// target is y [B], without a gradient; online holds Q_i of the next observations [B,N,K].
 //
 //	y = r + γ·(1 − done)·Q_tot⁻(s', a'),   a'_i = arg max over allowed a of Q_i⁻(o'_i, a), or of Q_i with double_q
 func (l *q) target(online, target *model.Scope, p policy.Policy, m Mixer, chooser *Node, in map[string]*Node) *Node {
@@ -143,8 +144,8 @@ func (l *q) target(online, target *model.Scope, p policy.Policy, m Mixer, choose
 	return StopGradient(Add(in["reward"], nn.Times(Mul(in["goes_on"], next), "learner/discount", l.Discount)))
 }
 
-// followed is what the agents saw after each frame [B,N,I]; where an episode ended inside a chunk it is the next
-// one's beginning, which does not count.
+// followed is the agents' next observation of each frame [B,N,I]. If an episode ended inside a chunk, it is the first
+// observation of the next episode, which does not count.
 func (l *q) followed(in map[string]*Node) *Node {
 	if l.chunk == 1 {
 		return in["next"]
@@ -153,14 +154,14 @@ func (l *q) followed(in map[string]*Node) *Node {
 	return Concatenate([]*Node{Slice(in["obs"], AxisRangeToEnd(width)), in["next"]}, 0)
 }
 
-// ofLiving lets no gradient through the utilities [B,N,K] of agents that are dead: what they see and do says nothing
-// about the game, though their utility counts in the team's value as ever. alive is [B,N].
+// ofLiving stops the gradient of dead agents' utilities [B,N,K], because their observations and actions carry no
+// information about the game. These utilities still count in the team's value. alive is [B,N].
 func ofLiving(utility, alive *Node) *Node {
 	alive = ExpandAxes(alive, -1)
 	return Add(Mul(utility, alive), Mul(StopGradient(utility), OneMinus(alive)))
 }
 
-// loss is the mean over the minibatch of what learner.loss makes of the temporal difference d [B].
+// loss is the minibatch mean of learner.loss, applied to the temporal differences d [B].
 func (l *q) loss(d *Node) *Node {
 	if l.Loss == "l2" {
 		return ReduceAllMean(Square(d))
@@ -169,8 +170,8 @@ func (l *q) loss(d *Node) *Node {
 	return ReduceAllMean(Where(LessThan(far, OnesLike(far)), MulScalar(Square(d), 0.5), AddScalar(far, -0.5)))
 }
 
-// feed writes the frames of l.slots into the graph; extrinsic is the weight of the reward that the replay holds
-// without one.
+// feed writes the frames of l.slots into the graph; extrinsic is the weight of the reward, which the replay stores
+// unweighted.
 func (l *q) feed(ctx context.Context, extrinsic float32) error {
 	s, r := l.build.Spec, l.replay
 	last := l.slots[len(l.slots)-len(l.slots)/l.chunk:]
@@ -209,12 +210,12 @@ func (l *q) feed(ctx context.Context, extrinsic float32) error {
 	return nil
 }
 
-// feedRows lets write fill one row of an input for each of slots.
+// feedRows calls write to fill one row of an input for each of slots.
 func (l *q) feedRows(input string, slots []int, write func(dst []float32, slot int)) {
 	nn.FeedEach(l.update, l.update.Input(input), slots, write)
 }
 
-// feedKeep says which steps of the chunks go on with an episode; width is the number of chunks.
+// feedKeep marks the steps of the chunks that continue an episode; width is the number of chunks.
 func (l *q) feedKeep(width int) {
 	n := l.build.Spec.Agents
 	l.update.Feed(l.update.Input("keep"), func(dst []float32) {

@@ -26,10 +26,10 @@ type tdReference struct {
 	target map[string][]float64
 	adam   nntest.Adam
 	mix    func(p map[string][]float64, in mixed) float64
-	frozen map[int][]float64 // by frame of the minibatch, what no gradient passes through
+	frozen map[int][]float64 // by frame of the minibatch, values without a gradient
 }
 
-// mixed is what a mixer gets of one frame.
+// mixed is a mixer's input for one frame.
 type mixed struct {
 	chosen, max []float64 // [N]
 	choice      []int     // [N]
@@ -64,7 +64,7 @@ func values(store *model.Store, path string) []float64 {
 	return nntest.Read([]*model.Variable{store.GetVariable(path)}, "")[path]
 }
 
-// utility is Q_i of one agent, and its state after it saw obs in state h.
+// utility is Q_i of one agent, and its state after observing obs in state h.
 func (r *tdReference) utility(p map[string][]float64, obs []float32, h []float64) (q, next []float64) {
 	x := nntest.Wide(obs)
 	if len(h) > 0 {
@@ -88,7 +88,7 @@ func gruStep(p map[string][]float64, name string, x, h []float64) []float64 {
 	return next
 }
 
-// see returns the utilities of every agent in the frames of slots, and in what followed each: [B][N][K].
+// see returns the utilities of every agent in the frames of slots, and after each of them: [B][N][K].
 func (r *tdReference) see(p map[string][]float64, replay *rl.Replay, slots []int) (now, next [][][]float64) {
 	n, o, width := r.spec.Agents, r.spec.ObsLen(), len(slots)/r.chunk
 	now, next = make([][][]float64, len(slots)), make([][][]float64, len(slots))
@@ -151,7 +151,7 @@ func argmax(q []float64, mask []uint8) int {
 	return best
 }
 
-// ahead is Q_tot⁻ of what followed a frame; target and online are the utilities of both networks there.
+// ahead is Q_tot⁻ after a frame; target and online are the utilities of both networks there.
 func (r *tdReference) ahead(p *rl.Replay, slot int, target, online [][]float64) float64 {
 	n, k := r.spec.Agents, r.spec.Act.Choices
 	next := mixed{chosen: make([]float64, n), max: make([]float64, n), choice: make([]int, n), obs: p.NextObs(slot), state: p.NextState(slot), frame: -1}
@@ -170,7 +170,7 @@ func (r *tdReference) ahead(p *rl.Replay, slot int, target, online [][]float64) 
 	return r.mix(r.target, next)
 }
 
-// goals are the y of frames.
+// goals are the targets y of frames.
 func (r *tdReference) goals(p *rl.Replay, slots []int) []float64 {
 	_, target := r.see(r.target, p, slots)
 	_, online := r.see(r.online, p, slots)
@@ -185,7 +185,7 @@ func (r *tdReference) goals(p *rl.Replay, slots []int) []float64 {
 	return y
 }
 
-// mask is what agent i could do in a frame, nil for everything.
+// mask is agent i's allowed actions in a frame; nil: all.
 func (r *tdReference) mask(p *rl.Replay, slot int, i int) []uint8 {
 	if !r.spec.Masked {
 		return nil
@@ -194,7 +194,7 @@ func (r *tdReference) mask(p *rl.Replay, slot int, i int) []uint8 {
 	return p.Mask(slot)[i*k : (i+1)*k]
 }
 
-// loss of the frames with online parameters p, given the targets y.
+// loss is the loss of the frames with online parameters p, given the targets y.
 func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []int, y []float64) float64 {
 	n, sum := r.spec.Agents, 0.0
 	utility, _ := r.see(p, replay, slots)

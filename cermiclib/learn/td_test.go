@@ -70,7 +70,7 @@ func randomRollout(s *envs.Spec, steps int) *rl.Rollout {
 	return x
 }
 
-// withCarry lets a rollout begin every step in a random recurrent state of so many numbers.
+// withCarry gives every step of a rollout a random recurrent state of the given length.
 func withCarry(x *rl.Rollout, hidden int) *rl.Rollout {
 	x.Hidden = make([]float32, x.Rows()*hidden)
 	r := rng.New(2, "carry")
@@ -80,7 +80,7 @@ func withCarry(x *rl.Rollout, hidden int) *rl.Rollout {
 	return x
 }
 
-// checkUpdate fails unless updates of the learner equal those of the reference.
+// checkUpdate fails unless the learner's updates equal the reference's.
 func checkUpdate(t *testing.T, c Q, p policy.Config, spec *envs.Spec) {
 	t.Helper()
 	backend := must.Value(nn.OpenConfig(nn.Sequential))
@@ -134,12 +134,13 @@ func TestQMIXUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	}
 }
 
-// TestRecurrentUpdateFollowsAnIndependentFloat64Implementation: chunks of 3 steps that begin in the state of collecting and in which
-// episodes end.
+// TestRecurrentUpdateFollowsAnIndependentFloat64Implementation: chunks have 3 steps, begin in the state at collection,
+// and contain ends of episodes.
 func TestRecurrentUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		c := sixSteps(QMIX{Embed: 3, Layers: 1, Hidden: 4})
-		c.DoubleQ, c.Batch, c.Replay = on, 7, 14 // 7 frames are two chunks; 7 steps, in which the third of 3 steps each is not whole
+		// 7 frames are two chunks. The replay keeps 7 steps, so its third chunk of 3 steps is incomplete.
+		c.DoubleQ, c.Batch, c.Replay = on, 7, 14
 		checkUpdate(t, c, policy.GRU{Width: 3, Hidden: []int{4}, Steps: 3}, tdSpec(on))
 	}
 }

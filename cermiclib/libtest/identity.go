@@ -11,18 +11,18 @@ import (
 	"cermic/envs/rng"
 )
 
-// Identity is the smallest task with something to learn: each agent sees a one-hot symbol, and its reward is 1 for
-// naming it (discrete), or 1 minus the squared distance to its code (continuous). An episode lasts 4 steps. A late
-// one asks for the symbol of the step before, which takes a memory, and has no reward in the first step.
+// Identity is the smallest task with something to learn: each agent observes a one-hot symbol. Its reward is 1 for
+// naming it (discrete), or 1 minus the squared distance to its code (continuous). An episode lasts 4 steps. With late,
+// the target is the symbol of the step before, which takes a memory, and the first step has no reward.
 type Identity struct {
 	envs.Common
 	Agents     int  `json:"n_agents"`
 	Symbols    int  `json:"symbols"`
 	Continuous bool `json:"continuous"`
 	Late       bool `json:"late"`
-	Same       bool `json:"same"`   // all agents of an environment see the same symbol, so each can know what its peers will do
+	Same       bool `json:"same"`   // all agents of an environment observe the same symbol and can predict their peers
 	Rivals     bool `json:"rivals"` // every other agent is a hider, a group of its own: its reward has the opposite sign
-	Masked     bool `json:"masked"` // the last choice is never allowed, and nobody's symbol; Step panics when it is sent
+	Masked     bool `json:"masked"` // the last choice is never allowed and never a symbol; Step panics on it
 }
 
 // DefaultIdentity has 3 agents and 4 symbols.
@@ -62,15 +62,15 @@ func (c Identity) Build(seed uint64, _ int) (envs.Env, error) {
 
 const identitySteps = 4
 
-// none asks for nothing.
+// none marks a step without a target.
 const none = -1
 
 type identity struct {
 	cfg    Identity
 	spec   envs.Spec
 	seed   uint64
-	symbol []int32  // [E,N] shown now
-	asked  []int32  // [E,N] asked for now, or none
+	symbol []int32  // [E,N] observed symbols
+	asked  []int32  // [E,N] target symbols, or none
 	step   []uint64 // [E] steps of all episodes, which also name the stream
 	rand   rng.Rand
 }
@@ -144,7 +144,7 @@ func (e *identity) Step(act *envs.Actions, out *envs.Step) {
 	}
 }
 
-// reward is the reward of agent row.
+// reward returns the reward of agent row.
 func (e *identity) reward(row int, act *envs.Actions) float32 {
 	if e.cfg.Masked && int(act.Discrete[row]) == e.cfg.Symbols-1 {
 		panic("libtest/identity: an agent was made to take an action that its mask forbids")

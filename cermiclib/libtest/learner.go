@@ -33,7 +33,7 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Stop trains e until it has trained so many frames.
+// Stop trains e and cancels the run at the given number of frames.
 func Stop(t testing.TB, e experiment.Config, frames int, st *results.Store) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -54,14 +54,14 @@ func Backend(t testing.TB) nn.Backend {
 	return must.Get(nn.OpenConfig(nn.Sequential))(t)
 }
 
-// NewBuild returns what a component of task needs to be built.
+// NewBuild returns the inputs for building a component of task.
 func NewBuild(t testing.TB, task envs.Config, seed uint64) (*nn.Build, envs.Env) {
 	t.Helper()
 	env := must.Get(task.Build(seed, 1))(t)
 	return &nn.Build{Spec: env.Spec(), Backend: Backend(t), Store: nn.NewStore(seed), Seed: seed}, env
 }
 
-// Observe fills what the agents of a spec see with standard normal numbers, and cells with any of their kinds.
+// Observe returns observations of standard normal numbers, with random cells.
 func Observe(s *envs.Spec, hidden int, r *rng.Rand) *rl.Obs {
 	rows := s.NumEnvs * s.Agents
 	in := &rl.Obs{
@@ -85,8 +85,8 @@ func Observe(s *envs.Spec, hidden int, r *rng.Rand) *rl.Obs {
 // kinds is V, the number of values that a cell can have.
 func kinds(s *envs.Spec) int { return len(s.Pixels) / (3 * envs.CellPixels * envs.CellPixels) }
 
-// CheckDecentralised fails if an agent's action depends on anything but its own observation and recurrent state:
-// everything else is NaN, or a cell of another kind.
+// CheckDecentralised fails if an agent's action depends on anything but its own observation and recurrent state. All
+// other inputs are NaN, or cells with other values.
 func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy.Config) {
 	t.Helper()
 	b, _ := NewBuild(t, task, 1)

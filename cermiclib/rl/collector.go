@@ -26,7 +26,7 @@ func NewCollector(env envs.Env) *Collector {
 }
 
 // Collect fills x with x.T steps of every environment, continuing where the last rollout ended. Rewards are dense or
-// sparse as the environment's spec says. choose writes the actions of step t for the observed step, and whatever else
+// sparse as the environment's spec says. choose writes the actions of step t for the observed step, and other data that
 // the learner keeps in x, such as log π. Collect returns the first error of choose or of the environment.
 func (p *Collector) Collect(x *Rollout, choose func(t int, step *envs.Step, act *envs.Actions) error) error {
 	x.Clear()

@@ -9,8 +9,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Dist is the action distribution of every agent of every environment: a mixture of the policy's base π, another policy
-// π^x that an explorer provides, and the uniform distribution u over allowed actions.
+// Dist is the action distribution of every agent of every environment. It is a mixture of the policy's base π, an
+// explorer's policy π^x, and the uniform distribution u over allowed actions.
 //
 //	μ(a|o) = (1 − ε)·( (1 − ρ)·π(a|o) + ρ·π^x(a|o) ) + ε·u(a|o)
 //
@@ -279,7 +279,7 @@ func (d *Dist) numAllowed(row int) int {
 const logProbFloor = -20
 
 // LogProbs writes the log-probabilities of all discrete actions under the mixture μ into dst [E,N,K]. All are at least
-// -20, those of forbidden actions included.
+// -20, also for forbidden actions.
 func (d *Dist) LogProbs(dst []float32) {
 	k := d.Spec.Choices
 	for row := range len(dst) / k {

@@ -224,7 +224,7 @@ func (p *Replay) SampleFrames(dst []int, r *rng.Rand) {
 	}
 }
 
-// next returns what is truly observed after slot.
+// next returns the true next observations after slot.
 func (p *Replay) next(slot int) observed {
 	if k := p.end[slot]; k >= 0 {
 		return p.finals.row(p.spec, int(k))
@@ -288,8 +288,8 @@ func (p *Replay) Hidden(slot int) []float32 {
 	return row(p.hidden, chunk%p.chunkRows()*e+slot%e, p.spec.Agents*p.hiddenLen)
 }
 
-// Save returns the state that repeating the actions of all rollout batches does not restore: the policy's states and,
-// if bonus is set, the intrinsic rewards.
+// Save returns the state that repeating all actions does not restore: the policy's states and, if bonus is set, the
+// intrinsic rewards.
 func (p *Replay) Save(bonus bool) []byte {
 	var data []byte
 	parts := [][]float32{p.hidden[:p.usedHidden()]}

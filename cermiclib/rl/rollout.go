@@ -19,7 +19,7 @@ type Obs struct {
 	Alive  []uint8   // [E,N]
 	Hidden []float32 // [E,N,C] policy state before this step, zeroed by the caller where an episode starts
 
-	Context []float32 // [E,N,F] what an explorer gives each actor beside its observation; nil for nothing
+	Context []float32 // [E,N,F] an explorer's input to each actor beside its observation; nil: none
 
 	Visible []uint8   // [E,N,P] detector labels as in envs.Step, only for explorers
 	RelPos  []float32 // [E,N,P,2] likewise
@@ -66,7 +66,7 @@ type finals struct {
 	relPos  []float32
 }
 
-// observed holds what agents observe in some frames, a row each.
+// observed holds the agents' observations of some frames, one row each.
 type observed struct {
 	obs   []float32 // [.,N,O]; [.,N,X] beside cells
 	cells []uint16  // [.,N,H,W]
@@ -94,7 +94,7 @@ func (v *observed) append(w observed) {
 	v.state, v.mask = append(v.state, w.state...), append(v.mask, w.mask...)
 }
 
-// set overwrites the rows of v by those of w.
+// set overwrites the rows of v with the rows of w.
 func (v observed) set(w observed) {
 	copy(v.obs, w.obs)
 	copy(v.cells, w.cells)
@@ -173,7 +173,7 @@ func (x *Rollout) Observe(t int, s *envs.Step) {
 	put(x.RelPos, t, s.RelPos)
 }
 
-// put copies src to row t of dst, whose rows are as long; a nil dst is not kept.
+// put copies src to row t of dst, whose rows are as long; it ignores a nil dst.
 func put[T any](dst []T, t int, src []T) {
 	if dst != nil {
 		copy(dst[t*len(src):], src)
@@ -198,13 +198,13 @@ func (x *Rollout) Done(t, c int) bool {
 	return x.Terminated[t*x.E+c]|x.Truncated[t*x.E+c] != 0
 }
 
-// frame returns what is observed before the action of frame = t·E + c; t = T is allowed.
+// frame returns the observations before the action of frame = t·E + c; t = T is allowed.
 func (x *Rollout) frame(frame int) observed {
 	all := observed{x.Obs, x.Cells, x.State, x.Mask}
 	return all.row(x.Spec, frame)
 }
 
-// next returns what is truly observed after frame = t·E + c, also at the end of an episode.
+// next returns the true next observations after frame = t·E + c, also at the end of an episode.
 func (x *Rollout) next(frame int) observed {
 	if k := x.last.index[frame]; k >= 0 {
 		return x.last.row(x.Spec, int(k))

@@ -13,14 +13,14 @@ import (
 // Level is the probability with which an Interval should cover the value that infinitely many runs would give.
 const Level = 0.95
 
-// Interval is an estimate with its percentile bootstrap interval. Low and High are NaN where the runs cannot say how
-// much they vary: with fewer than two on some task.
+// Interval is an estimate with its percentile bootstrap interval. Low and High are NaN if some task has fewer than two
+// runs, which show no variation.
 type Interval struct{ Value, Low, High float64 }
 
 // Excludes reports whether x lies outside the interval; never if there is no interval.
 func (i Interval) Excludes(x float64) bool { return x < i.Low || x > i.High }
 
-// String writes an estimate with three digits, "4.6 [3.24, 5.95]", and without an interval where there is none.
+// String writes an estimate with three digits, "4.6 [3.24, 5.95]", or without brackets if it has no interval.
 func (i Interval) String() string {
 	if math.IsNaN(i.Low) {
 		return fmt.Sprintf("%.3g", i.Value)
@@ -29,15 +29,15 @@ func (i Interval) String() string {
 }
 
 // Bootstrap estimates f(scores) and its interval from reps resamples (2000 is plenty for two digits). Each resample
-// draws, on every task on its own, as many runs as the task has, with replacement. f gets [task][run] in memory that is
-// used again for the next resample, and must not change it.
+// draws, on every task on its own, as many runs as the task has, with replacement. f gets [task][run] in memory that
+// the next resample reuses, and must not change it.
 func Bootstrap(scores [][]float64, f func([][]float64) float64, reps int, r *rng.Rand) Interval {
 	one := func(s [][]float64) []float64 { return []float64{f(s)} }
 	return BootstrapEach(scores, one, reps, r)[0]
 }
 
-// BootstrapEach is Bootstrap for several numbers of the same resamples, such as a profile: one interval for each
-// element of what f returns, whose length must not vary. The intervals hold for each element on its own, not for all
+// BootstrapEach is Bootstrap for several numbers of the same resamples, such as a profile. It returns one interval for
+// each element of f's result, whose length must not vary. The intervals hold for each element on its own, not for all
 // together.
 func BootstrapEach(scores [][]float64, f func([][]float64) []float64, reps int, r *rng.Rand) []Interval {
 	var intervals []Interval
@@ -78,14 +78,14 @@ func BootstrapTwo(x, y [][]float64, f func(x, y [][]float64) float64, reps int, 
 	return Bootstrap(both, func(s [][]float64) float64 { return f(s[:len(x)], s[len(x):]) }, reps, r)
 }
 
-// Difference estimates f(x) − f(y) and its interval; Differ says whether few runs are enough to believe it.
+// Difference estimates f(x) − f(y) and its interval; Differ tests it for few runs.
 func Difference(x, y [][]float64, f func([][]float64) float64, reps int, r *rng.Rand) Interval {
 	return BootstrapTwo(x, y, func(x, y [][]float64) float64 { return f(x) - f(y) }, reps, r)
 }
 
-// coverage is how often Bootstrap's interval of the mean of n runs covers the mean of infinitely many, where Level is
-// meant: measured on draws of normal runs, which a test repeats. Of two and three runs the interval is their range,
-// which misses the mean when all lie on one side of it: 1 − 2·2⁻ⁿ.
+// coverage is the measured coverage of Bootstrap's interval for the mean of n runs; the nominal coverage is Level. A
+// test repeats the measurement on draws of normal runs. With two and three runs, the interval is their range, which
+// covers the mean unless all runs lie on one side: 1 − 2·2⁻ⁿ.
 var coverage = map[int]float64{2: .50, 3: .75, 10: .90}
 
 // Caution warns readers of bootstrap intervals over few runs.

@@ -12,10 +12,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Contrast is Σ weights_k · mean(groups_k) with the t interval of Welch and Satterthwaite, for groups whose variances
-// may differ, and the two-sided probability p of so large a value if its true one is 0. Welch is that of two groups
-// with weights 1 and −1. Without two runs in each group, or where all runs of every group are equal, it has no bounds
-// and p is NaN: equal runs do not say how far the next one may lie.
+// Contrast is Σ weights_k · mean(groups_k) with the t interval of Welch and Satterthwaite, for groups with different
+// variances. p is the two-sided probability of so large a value if the true value is 0. Welch is the Contrast of two
+// groups with weights 1 and −1. Without two runs in each group, or if all runs of every group are equal, there are no
+// bounds and p is NaN. Equal runs do not show how far the next run may lie.
 func Contrast(groups [][]float64, weights []float64) (estimate Interval, p float64) {
 	var value, sum, below float64
 	for k, x := range groups {
@@ -33,46 +33,46 @@ func Contrast(groups [][]float64, weights []float64) (estimate Interval, p float
 	return estimate, 2 * distuv.StudentsT{Sigma: 1, Nu: freedom}.CDF(-math.Abs(value)/math.Sqrt(sum))
 }
 
-// Student is the mean of runs with Student's t interval, which covers as often as it says however few normal runs there
-// are. Without two runs, or where all are equal, it has no bounds.
+// Student is the mean of runs with Student's t interval, whose coverage is exact for any number of normal runs. Without
+// two runs, or if all are equal, it has no bounds.
 func Student(x []float64) Interval {
 	i, _ := Contrast([][]float64{x}, []float64{1})
 	return i
 }
 
-// Welch is stat.Mean(x, nil) − stat.Mean(y, nil) with Welch's t interval, for runs whose spreads may differ. Without two of both, or where
-// neither differ among themselves, it has no bounds.
+// Welch is stat.Mean(x, nil) − stat.Mean(y, nil) with Welch's t interval, for runs with different variances. Without
+// two runs of each, or if the runs of each are all equal, it has no bounds.
 func Welch(x, y []float64) Interval {
 	i, _ := Contrast([][]float64{x, y}, []float64{1, -1})
 	return i
 }
 
-// Further is the interval in which one more run lies as often as Level says, around the mean of runs x.
+// Further is the interval around the mean of runs x that contains one more run with probability Level.
 func Further(x []float64) Interval {
 	n := float64(len(x))
 	return student(stat.Mean(x, nil), variance(x)*(1+1/n), n-1)
 }
 
-// student is the interval of an estimate with this variance and as many degrees of freedom.
+// student is the t interval of an estimate with the given variance and degrees of freedom.
 func student(value, variance, freedom float64) Interval {
-	if !(variance > 0 && freedom > 0) { // equal runs say no more of their spread than one does
+	if !(variance > 0 && freedom > 0) { // equal runs show no more of their variance than a single run
 		return Interval{value, math.NaN(), math.NaN()}
 	}
 	half := math.Sqrt(variance) * distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile((1+Level)/2)
 	return Interval{value, value - half, value + half}
 }
 
-// Differ reports whether the means of runs x and y differ significantly at 1 − Level: both Welch's interval and d, the
-// bootstrap's of their difference, exclude 0. The bootstrap alone calls every fifth pair of equal methods different
-// that has three runs each.
+// Differ reports whether the means of runs x and y differ significantly at 1 − Level. Both Welch's interval and d, the
+// bootstrap interval of their difference, must exclude 0. With three runs each, the bootstrap alone calls every fifth
+// pair of equal methods different.
 func Differ(x, y []float64, d Interval) bool { return d.Excludes(0) && Welch(x, y).Excludes(0) }
 
-// VarianceRatio is the variance of runs x over that of runs y, without bounds, and the two-sided probability p of
-// spreads so different if they are truly alike, by the test of Brown and Forsythe (1974): it compares distances from
-// the median, since the F test takes runs of which some have learned and some have not, or with a few far from the
-// rest, for different in up to every third pair that is alike. With fewer than three runs of either, with three of
-// both, whose distances cannot give a p below 0.116, or with distances that are all equal, p is NaN. Of four and four
-// runs that are alike it takes 7 in 100 for different at a level of 5.
+// VarianceRatio is the variance of runs x over the variance of runs y, without bounds. p is the two-sided probability
+// of so different variances if the true ones are equal, by the test of Brown and Forsythe (1974). The test compares
+// distances from the median. The F test would call up to every third pair of equal distributions different, if only
+// some runs learn or a few are outliers. p is NaN with fewer than three runs of either, or if all distances are equal.
+// It is also NaN with three runs of both, whose distances cannot give a p below 0.116. With four runs each, 7 in 100
+// pairs of equal distributions differ at a level of 5.
 func VarianceRatio(x, y []float64) (estimate Interval, p float64) {
 	estimate = Interval{stat.Variance(x, nil) / stat.Variance(y, nil), math.NaN(), math.NaN()}
 	if len(x) < 3 || len(y) < 3 || len(x)+len(y) == 6 {
@@ -98,7 +98,7 @@ func fromMedian(x []float64) []float64 {
 	return out
 }
 
-// variance is that of a sample: exactly 0 of equal runs, whose mean is rounded, NaN of one.
+// variance is the sample variance. It is exactly 0 for equal runs, although their mean is rounded, and NaN for one run.
 func variance(x []float64) float64 {
 	if len(x) > 1 && slices.Min(x) == slices.Max(x) {
 		return 0
@@ -106,8 +106,8 @@ func variance(x []float64) float64 {
 	return stat.Variance(x, nil)
 }
 
-// Holm adjusts the p values of several tests so that, of all that are compared with one level, any is below it by
-// chance no oftener than that level says (Holm 1979). NaN is no test and stays.
+// Holm adjusts the p values of several tests (Holm 1979). The probability that chance puts any adjusted value below a
+// level is at most that level. NaN is no test and stays.
 func Holm(p []float64) []float64 {
 	var order []int
 	for i, v := range p {
@@ -124,8 +124,8 @@ func Holm(p []float64) []float64 {
 	return out
 }
 
-// Exact is the share of n runs that succeeded with the exact interval of Clopper and Pearson (1934), which covers at
-// least as often as it says however few runs there are. Without a run all of it is NaN.
+// Exact is the share of successes in n runs, with the exact interval of Clopper and Pearson (1934). Its coverage is at
+// least the nominal one for any number of runs. Without runs, all of it is NaN.
 func Exact(successes, n int) Interval {
 	if n == 0 {
 		return Interval{math.NaN(), math.NaN(), math.NaN()}
@@ -141,8 +141,8 @@ func Exact(successes, n int) Interval {
 	return i
 }
 
-// Fisher returns the one-sided p of Fisher's exact test: the probability of at least successes of n in the first group, if
-// both groups succeed alike and all successes of both are as many as they are.
+// Fisher returns the one-sided p of Fisher's exact test. It is the probability of at least this many successes in the
+// first group, given equal success rates and the total number of successes.
 func Fisher(successes, n, otherSuccesses, otherN int) float64 {
 	all, p := successes+otherSuccesses, 0.0
 	choose := func(n, k int) float64 { return combin.LogGeneralizedBinomial(float64(n), float64(k)) }
@@ -154,14 +154,14 @@ func Fisher(successes, n, otherSuccesses, otherN int) float64 {
 	return min(p, 1)
 }
 
-// Waiting is the time until an event, or until watching ended without one.
+// Waiting is the time until an event, or until observation ended without one.
 type Waiting struct {
 	Time  float64
 	Event bool
 }
 
-// LogRank returns the two-sided p of the log-rank test (Mantel 1966) of whether two groups wait equally long. It returns 1
-// where no event tells them apart.
+// LogRank returns the two-sided p of the log-rank test (Mantel 1966) for equal waiting times of two groups. It returns
+// 1 if no event distinguishes the groups.
 func LogRank(x, y []Waiting) float64 {
 	var times []float64
 	for _, w := range slices.Concat(x, y) {
@@ -186,7 +186,7 @@ func LogRank(x, y []Waiting) float64 {
 	return 1 - distuv.ChiSquared{K: 1}.CDF(difference*difference/variance)
 }
 
-// at counts events at time t, and those that still wait just before.
+// at counts the events at time t and the members still waiting just before t.
 func at(x []Waiting, t float64) (events, waiting float64) {
 	for _, w := range x {
 		if w.Time >= t {

@@ -23,7 +23,7 @@ func TestContrastOfTwoGroupsIsWelchsTest(t *testing.T) {
 	if inside := p > 0.05; inside == want.Excludes(0) {
 		t.Errorf("p = %g, and the interval is %v", p, want)
 	}
-	// Half of a group against a quarter of the other: value and variance by hand.
+	// A half times one group minus a quarter times the other: value and variance by hand.
 	got, _ = Contrast([][]float64{{1, 3}, {2, 6}}, []float64{0.5, -0.25})
 	if got.Value != 0.5*2-0.25*4 {
 		t.Errorf("got %v", got)
@@ -65,7 +65,9 @@ func TestContrastIsSignificantByChanceAsOftenAsItsLevelSays(t *testing.T) {
 			even += 1. / trials
 		}
 	}
-	if low > 0.06 || low < 0.02 || wide > 0.06 || wide == 0 || even > 0.08 { // of three runs Welch's test is somewhat careful, of five that of spreads very, of four somewhat careless
+	// Welch's test is somewhat conservative with three runs. The test of variances is very conservative with five runs
+	// and somewhat liberal with four.
+	if low > 0.06 || low < 0.02 || wide > 0.06 || wide == 0 || even > 0.08 {
 		t.Errorf("means differ in %.3f, variances of five runs in %.3f, of four in %.3f of the trials", low, wide, even)
 	}
 }
@@ -73,7 +75,8 @@ func TestContrastIsSignificantByChanceAsOftenAsItsLevelSays(t *testing.T) {
 // scipy.stats.levene(x, y, center='median').
 func TestVarianceRatioIsTheTestOfBrownAndForsythe(t *testing.T) {
 	i, p := VarianceRatio([]float64{43, 42.5, 41.8}, []float64{42.8, -5.7, 43.1})
-	if math.Abs(i.Value-0.0004605199227678538) > 1e-6 || !math.IsNaN(i.Low) || !math.IsNaN(p) { // the smallest p that three and three runs can have is 0.116
+	// The smallest possible p of three and three runs is 0.116.
+	if math.Abs(i.Value-0.0004605199227678538) > 1e-6 || !math.IsNaN(i.Low) || !math.IsNaN(p) {
 		t.Errorf("got %v, p = %g", i, p)
 	}
 	if _, p := VarianceRatio([]float64{1, 2, 3, 4, 10}, []float64{1, 1.1, 1.2, 1.3}); !(math.Abs(p-0.1792876707506206) < 1e-9) {
@@ -115,8 +118,8 @@ func TestIntervalsOfFewRunsMatchScipy(t *testing.T) {
 	}
 }
 
-// Normal runs: the bootstrap covers as often as coverage says. 1000 trials of a share of 0.75 have a standard error of
-// 0.014.
+// Normal runs: the bootstrap has the coverage in the table coverage. 1000 trials of a share of 0.75 have a standard
+// error of 0.014.
 func TestCoverageIsWhatTheBootstrapReaches(t *testing.T) {
 	const trials, reps = 1000, 2000
 	for n, want := range coverage {
@@ -140,8 +143,9 @@ func TestCoverageIsWhatTheBootstrapReaches(t *testing.T) {
 	}
 }
 
-// Normal runs, three a method and no difference between methods: what Differ says of the bootstrap holds, and Student's
-// interval covers as it should. With 2000 trials a share of 0.95 has a standard error of 0.005, one of 0.2 of 0.01.
+// Normal runs, three per method, without a difference between methods. They confirm Differ's comment on the bootstrap
+// and the coverage of Student's interval. With 2000 trials, the standard error of a share of 0.95 is 0.005, and 0.01
+// for a share of 0.2.
 func TestThreeRunsAreTooFewForTheBootstrap(t *testing.T) {
 	const trials, seeds, reps = 2000, 3, 200
 	r := rng.New(1, "stats/few")
@@ -212,7 +216,7 @@ func TestExactIntervalCoversAtLeastAsOftenAsItSays(t *testing.T) {
 	}
 }
 
-// Values are those of R's fisher.test(alternative = "greater").
+// Expected values are from R's fisher.test(alternative = "greater").
 func TestFisherOfKnownTables(t *testing.T) {
 	for _, c := range []struct {
 		a, n, b, m int

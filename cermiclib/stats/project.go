@@ -14,8 +14,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// PCA projects rows [n][d] on their first two principal components, and returns the share of the variance that each of
-// the two holds. The sign of a component, which is arbitrary, is such that its largest weight is positive.
+// PCA projects rows [n][d] on their first two principal components, and returns each one's share of the variance. The
+// sign of a component is arbitrary; here, its largest weight is positive.
 func PCA(rows [][]float64) (points [][2]float64, share [2]float64, err error) {
 	x, err := matrix(rows)
 	if err != nil {
@@ -53,7 +53,7 @@ func PCA(rows [][]float64) (points [][2]float64, share [2]float64, err error) {
 	return points, share, nil
 }
 
-// matrix copies rows that are of one length and finite, three of them at least.
+// matrix copies rows. They must be finite and of equal length, at least three.
 func matrix(rows [][]float64) (*mat.Dense, error) {
 	if len(rows) < 3 || len(rows[0]) < 1 {
 		return nil, errors.New("a projection needs at least three rows of numbers")
@@ -81,9 +81,9 @@ const (
 	tsneExaggerated = 12.0
 )
 
-// TSNE lays rows [n][d] out in the plane so that near ones stay near: t-distributed stochastic neighbour embedding,
-// exact, in time n². perplexity is about how many neighbours count, at most a third of n. Distances between far points
-// and sizes of clusters mean nothing. Equal seeds give equal pictures.
+// TSNE lays rows [n][d] out in the plane so that neighbours stay close, by exact t-distributed stochastic neighbour
+// embedding in time n². perplexity is about how many neighbours count, at most a third of n. Distances between far
+// points and sizes of clusters mean nothing. Equal seeds give equal pictures.
 func TSNE(rows [][]float64, perplexity float64, seed uint64) ([][2]float64, error) {
 	if _, err := matrix(rows); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func TSNE(rows [][]float64, perplexity float64, seed uint64) ([][2]float64, erro
 	return y, nil
 }
 
-// gradient writes that of the divergence between p, times exaggerate, and the affinities q of the points y:
+// gradient writes the gradient of the divergence between p, times exaggerate, and the affinities q of the points y:
 //
 //	∂/∂y_i = 4·Σ_j (p_ij − q_ij)·(y_i − y_j)/(1 + |y_i − y_j|²)
 func gradient(dst [][2]float64, p []float64, y [][2]float64, exaggerate float64) {
@@ -150,8 +150,8 @@ func gradient(dst [][2]float64, p []float64, y [][2]float64, exaggerate float64)
 	}
 }
 
-// affinities are the joint probabilities p_ij [n·n] of neighbours: each row's Gaussian is as wide as its perplexity
-// wants.
+// affinities are the joint probabilities p_ij [n·n] of neighbours. The perplexity sets the width of each row's
+// Gaussian.
 func affinities(rows [][]float64, perplexity float64) []float64 {
 	n := len(rows)
 	p, square := make([]float64, n*n), make([]float64, n)
@@ -187,7 +187,7 @@ func fitWidth(p, square []float64, i int, entropy float64) {
 			sum += p[j]
 			mean += d * p[j]
 		}
-		if sum == 0 { // so narrow that nobody is near
+		if sum == 0 { // too narrow for any neighbour
 			high = precision
 			precision = (low + high) / 2
 			continue

@@ -11,7 +11,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// clusters are points around three corners of a cube in ten dimensions, far apart for their spread of 1.
+// clusters are points around three corners of a cube in ten dimensions, at distances large against their standard
+// deviation of 1.
 func clusters(each int) (rows [][]float64, label []int) {
 	r := rng.New(1, "clusters")
 	for k := range 3 {
@@ -27,7 +28,7 @@ func clusters(each int) (rows [][]float64, label []int) {
 	return rows, label
 }
 
-// pure is the share of points whose nearest other point is of their own cluster.
+// pure is the share of points whose nearest other point is in their own cluster.
 func pure(points [][2]float64, label []int) float64 {
 	right := 0
 	for i, p := range points {
@@ -60,7 +61,7 @@ func TestProjectionsKeepClustersApart(t *testing.T) {
 	if part := pure(layout, label); part != 1 {
 		t.Errorf("t-SNE: %g of the points are among their own", part)
 	}
-	// A cluster is a blob of its own: no point is farther from its centre than from the others'.
+	// Clusters are separate: no point is farther from its own centre than from another one.
 	var centre [3][2]float64
 	for i, p := range layout {
 		centre[label[i]][0] += p[0] / 40
@@ -117,7 +118,7 @@ func TestAffinitiesHaveTheWantedPerplexity(t *testing.T) {
 			entropy -= v * math.Log(v)
 		}
 	}
-	if math.Abs(entropy-math.Log(6)) > 1e-5 || p[4] != 0 { // ten times what the search stops at
+	if math.Abs(entropy-math.Log(6)) > 1e-5 || p[4] != 0 { // ten times the tolerance of the search
 		t.Errorf("perplexity %g with %g for the point itself, want 6 and 0", math.Exp(entropy), p[4])
 	}
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stats says how sure a comparison of a few training runs can be: aggregate scores over tasks, stratified
-// bootstrap intervals, odds of improvement and performance profiles, after Agarwal et al., "Deep Reinforcement Learning
-// at the Edge of the Statistical Precipice" (NeurIPS 2021), and their library rliable.
+// Package stats quantifies the uncertainty of comparisons between a few training runs. It has aggregate scores over
+// tasks, stratified bootstrap intervals, odds of improvement and performance profiles. They follow Agarwal et al.,
+// "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (NeurIPS 2021), and their library rliable.
 //
-// Scores are [task][run]: one number a training run, already reduced over its episodes. Tasks may differ in their
-// number of runs, and weigh the same in every function here. Aggregates over several tasks mean something only if the
-// tasks share a scale. All functions are pure: they keep and change nothing. Without any score, or with one that is
-// NaN, a result is NaN.
+// Scores are [task][run]: one number per training run, already reduced over its episodes. Tasks may differ in their
+// number of runs, but have equal weight in every function here. Aggregates over several tasks mean something only if
+// the tasks share a scale. All functions are pure: they keep and change nothing. Without any score, or with a NaN
+// score, the result is NaN.
 package stats
 
 import (
@@ -31,9 +31,9 @@ func Median(scores [][]float64) float64 {
 	return quantile(means, 0.5)
 }
 
-// IQM is the interquartile mean: of the scores of all tasks together, the mean of those that remain without the lowest
-// and the highest quarter, each rounded down to whole scores. Tasks weigh the same: where they differ in their number
-// of runs, those of each count as if they were repeated until all have as many.
+// IQM is the interquartile mean: the mean of all tasks' scores together, without the lowest and the highest quarter.
+// Each quarter is rounded down to whole scores. Tasks have equal weight: if they differ in their number of runs, each
+// task's runs count as if repeated up to a common number.
 func IQM(scores [][]float64) float64 {
 	type weighed struct {
 		score float64
@@ -75,7 +75,7 @@ func lcm(a, b int) int {
 	return a / x * b
 }
 
-// Improvement is the probability that a run of x scores higher than a run of y on the same task, averaged over tasks; a
+// Improvement is the probability that a run of x scores higher than a run of y on the same task, averaged over tasks. A
 // tie counts one half. On each task it is the U statistic of Mann and Whitney over the number of pairs.
 func Improvement(x, y [][]float64) float64 {
 	odds := make([]float64, len(x))
@@ -94,7 +94,7 @@ func Improvement(x, y [][]float64) float64 {
 	return stat.Mean(odds, nil)
 }
 
-// Profile is the performance profile: for each of levels [L], the fraction of runs that score above it, averaged over
+// Profile is the performance profile: for each of levels [L], the fraction of runs with a higher score, averaged over
 // tasks. It falls from 1 to 0 as the level rises.
 func Profile(scores [][]float64, levels []float64) []float64 {
 	fractions := make([]float64, len(levels))
@@ -135,8 +135,8 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }
 
-// RankCorrelation is Spearman's, of pairs (x, y) of equal number: the correlation of their ranks, -1 to 1, where equal
-// values share the mean of their ranks. It is 0 where x or y is all the same, and NaN with a value that is NaN.
+// RankCorrelation is Spearman's correlation of pairs (x, y): the correlation of their ranks, from -1 to 1. Equal values
+// share the mean of their ranks. It is 0 if x or y is constant, and NaN if any value is NaN.
 func RankCorrelation(x, y []float64) float64 {
 	if hasNaN(x) || hasNaN(y) {
 		return math.NaN()
@@ -148,7 +148,7 @@ func RankCorrelation(x, y []float64) float64 {
 	return stat.Correlation(rx, ry, nil)
 }
 
-// ranks are the places of the values in ascending order, equal ones at the mean of theirs.
+// ranks are the positions of the values in ascending order. Equal values share their mean position.
 func ranks(x []float64) []float64 {
 	order := make([]int, len(x))
 	for i := range order {

@@ -10,10 +10,10 @@ import (
 	"cermic/envs/rng"
 )
 
-// Scores of two made-up methods, [task][run]. The expected numbers in this file come from numpy 2.4.6 and scipy 1.17.1:
-// mean(axis=1).mean(), median(mean(axis=1)), scipy.stats.trim_mean(ravel(), 0.25), and the mean over tasks of
-// scipy.stats.mannwhitneyu(a, b).statistic/(len(a)*len(b)); intervals from 400,000 resamples of each task's row and
-// numpy.percentile(…, [2.5, 97.5]).
+// Scores of two made-up methods, [task][run]. The expected numbers in this file come from numpy 2.4.6 and scipy 1.17.1.
+// Aggregates are mean(axis=1).mean(), median(mean(axis=1)) and scipy.stats.trim_mean(ravel(), 0.25). Improvement is the
+// mean over tasks of scipy.stats.mannwhitneyu(a, b).statistic/(len(a)*len(b)). Intervals use 400,000 resamples of each
+// task's row and numpy.percentile(…, [2.5, 97.5]).
 var (
 	scoresX = [][]float64{{0.31, 0.55, 0.62, 0.12, 0.91}, {1.20, 0.84, 1.05, 0.97, 1.31}, {0.00, 0.02, 0.75, 0.44, 0.10}}
 	scoresY = [][]float64{{0.25, 0.55, 0.48, 0.33, 0.70}, {1.02, 0.84, 0.66, 1.10, 0.90}, {0.05, 0.02, 0.30, 0.21, 0.10}}
@@ -59,7 +59,7 @@ var aggregates = map[string]func([][]float64) float64{
 	"Profile":     func(s [][]float64) float64 { return Profile(s, []float64{0.5})[0] },
 }
 
-// A task counts as much as another one, however many runs it has.
+// All tasks have equal weight, for any number of runs.
 func TestTasksWeighTheSame(t *testing.T) {
 	scores := [][]float64{scoresX[0][:4], scoresX[1][:4]} // of eight scores IQM leaves out exactly a quarter
 	repeated := [][]float64{scores[0], slices.Repeat(scores[1], 3)}
@@ -109,8 +109,8 @@ func TestBootstrapMatchesNumpy(t *testing.T) {
 }
 
 func TestBootstrapMatchesAllResamplesOfThreeRuns(t *testing.T) {
-	// The 27 equally likely resamples of {0, 1, 2}: the mean is 0 in one of them (3.7 %) and 1/3 or less in four, so
-	// the 2.5 % quantile is 0 and, by symmetry, the 97.5 % quantile is 2.
+	// Of the 27 equally likely resamples of {0, 1, 2}, one has the mean 0 (3.7 %) and four have 1/3 or less. So the 2.5
+	// % quantile is 0 and, by symmetry, the 97.5 % quantile is 2.
 	if got := Bootstrap([][]float64{{0, 1, 2}}, Mean, 5000, rng.New(3, "test")); got != (Interval{1, 0, 2}) {
 		t.Errorf("got %v", got)
 	}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package explore implements small exact tasks that need exploration: a combination lock, rooms with doors that only
-// two agents can open, and matrix games with the best joint action among bad ones. Dynamics are integers, the optimum
-// is known (envs.Spec.Optimum) and a script reaches it. Each task is one file.
+// Package explore implements small exact tasks that need exploration. They are a combination lock, rooms with doors
+// that only two agents can open, and matrix games with the best joint action among bad ones. Dynamics are integers, the
+// optimum is known (envs.Spec.Optimum) and a script reaches it. Each task is one file.
 //
-// An agent observes, in this order,
+// An agent observes, in this order:
 //
 //	own     the agent's own features and its index, one-hot, so that agents with a shared policy can act differently
 //	screen  8 random numbers while the agent watches the screen, else zeros; only with tv=screen

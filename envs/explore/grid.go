@@ -161,8 +161,8 @@ func (g *grid) own(s []int32, i int, dst []float32) {
 	}
 }
 
-// ally is 1 and the peer's relative position, in half sizes of the grid, if the peer is in the agent's room or on an
-// adjacent cell; else zeros.
+// ally is 1 and the peer's relative position in half sizes of the grid. It is all zeros unless the peer is in the
+// agent's room or on an adjacent cell.
 func (g *grid) ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float32) {
 	if j == gridAgents {
 		j = gridPeer

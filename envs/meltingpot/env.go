@@ -74,7 +74,7 @@ const (
 	endEvery = 100
 )
 
-// newEnv makes the environment of a substrate; seed and workers are those of Config.Build.
+// newEnv makes the environment of a substrate; seed and workers are as in Config.Build.
 func newEnv(name string, of func() *substrate, common envs.Common, settings Settings, seed uint64,
 	workers int) (envs.Env, error) {
 	if err := settings.validate(name, &common); err != nil {

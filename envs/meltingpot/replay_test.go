@@ -21,8 +21,8 @@ import (
 )
 
 // Repeats every step of every recording from the recorded state before it, with the recorded random outcomes. The
-// resulting state, rewards, observations, events and pixels must be equal, without any tolerance. The recorded
-// outcomes must also be as frequent as the rules' probabilities say.
+// resulting state, rewards, observations, events and pixels must be equal, without any tolerance. The frequencies of
+// recorded outcomes must also agree with the rules' probabilities.
 func TestStepsFollowRecordings(t *testing.T) {
 	all := envtest.Agreements{Source: "Melting Pot 2.4.1"}
 	t.Cleanup(func() {

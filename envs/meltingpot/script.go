@@ -145,8 +145,8 @@ func (b *board) aims(i int, look func(cell int32) (hit, blocked bool)) bool {
 	return false
 }
 
-// route returns the direction of the first step on a shortest path of player i to a goal, around other players and
-// the cells to avoid. ok is false if there is none.
+// route returns the direction of the first step on player i's shortest path to a goal. The path avoids other players
+// and the given cells. ok is false if there is none.
 func (b *board) route(i int, avoid, goal func(cell int32) bool) (way facing, ok bool) {
 	first := make([]uint8, len(b.wall)) // direction of the first step to a cell, plus 1; 0 if not visited
 	start := b.avatars[i].cell

@@ -82,7 +82,7 @@ func TestDirtAndApplesComeWhenTheyMay(t *testing.T) {
 	}
 }
 
-// While all players are away, all taken resources return at once, whatever their age.
+// While all players are away, all taken resources return at once, at any age.
 func TestAllResourcesComeBackWhileNobodyIsThere(t *testing.T) {
 	g, wait := eagerly(t, DefaultStagHunt())
 	m := g.(*matrix)

@@ -47,8 +47,8 @@ func (b *board) look(i int, dst []uint16) {
 // Reading: the side of the larger view, where other environments use the half size of the world.
 const relUnit = 11
 
-// labels writes which players are in the view of player i, seen [N], and their positions relative to it, ahead and to
-// the right in units of relUnit, rel [N,2].
+// labels writes which players are in the view of player i, seen [N], and their relative positions, rel [N,2]. Positions
+// are ahead and to the right, in units of relUnit.
 func (b *board) labels(i int, seen []uint8, rel []float32) {
 	clear(seen)
 	clear(rel)

@@ -2,9 +2,9 @@
 
 // Package rng gives every consumer of randomness its own stream, named by (seed, purpose, indices).
 //
-// Streams with different names are independent. A stream's numbers depend on its name only: not on the order in which
-// streams are made, nor on the number of goroutines that draw from theirs. A run resumed at iteration k therefore
-// draws the same numbers without any generator state in its checkpoint, if k is one of the indices.
+// Streams with different names are independent. A stream's numbers depend on its name only, not on the order in which
+// streams are made or on the number of goroutines that draw. A run resumed at iteration k therefore draws the same
+// numbers without any generator state in its checkpoint, if k is one of the indices.
 package rng
 
 import (

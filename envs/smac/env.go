@@ -51,7 +51,7 @@ type arenaClock struct {
 	Over    ending // how the episode ended; later steps change nothing
 }
 
-// grain is the smallest number of environments worth a task of its own on another core: one step takes 5 µs in the
+// grain is the smallest number of environments worth a task of its own on another core. One step takes 5 µs in the
 // simulator and much longer in the game.
 const grain = 1
 
@@ -215,8 +215,8 @@ func (e *env) writeObs(c int, out *envs.Step) {
 // map. Labels and positions of dead units are zero.
 //
 // paper:detector  y_k = 1 if agent k is inside the observer's field of view, or within one body length
-// Reading: the field of view is the one of observations: the sight range of the observer's type (8 to 10 cells) and,
-// with conic_fov, its cone. A label then says whether the ally's row is filled; a fixed radius of 9 cells would
+// Reading: the field of view is the one of observations. It is the sight range of the observer's type (8 to 10 cells)
+// and, with conic_fov, its cone. A label then shows whether the ally's row is filled; a fixed radius of 9 cells would
 // disagree with the rows. Without a cone, one body length is always within the sight range. With a cone, a touching
 // unit behind the agent is neither shown nor labelled.
 func (b *battle) label(seen []uint8, rel []float32) {

@@ -15,8 +15,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// All recordings have the wipe. Without it, the same draws must show each agent all living enemies that are visible
-// and found: the recorded rows, and rows that the recordings lack.
+// All recordings have the wipe. Without it, the same draws must show each agent all living enemies that are visible and
+// found. These include all recorded rows, and rows that the recordings lack.
 func TestWithoutTheWipeAgentsSeeAllThatIsVisibleAndFound(t *testing.T) {
 	shown, more := 0, 0
 	sessions(t, false, func(t *testing.T, s *session) {
@@ -158,7 +158,7 @@ func TestAnEnemyNoticesADeathWhenItActsNext(t *testing.T) {
 	}
 }
 
-// A label says whether the ally's row is filled, given the sight range of each type and the cone.
+// A label shows whether the ally's row is filled, given the sight range of each type and the cone.
 func TestLabelsSayWhetherAnAllysRowIsFilled(t *testing.T) {
 	for _, conic := range []bool{false, true} {
 		s := DefaultSettings()

@@ -47,7 +47,7 @@ func newPhysics(otherwise string) *physics {
 type Alternative struct {
 	Name     string // of Settings.Otherwise
 	Decision string // its number in README.md, or "data" for the game's numbers
-	Says     string // what the alternative does
+	Says     string // effect of the alternative
 	change   func(*physics)
 }
 

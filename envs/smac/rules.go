@@ -39,7 +39,7 @@ type rules struct {
 	attack  int // index of the first attack action
 	choices int // K
 
-	// Lengths of one row of an observation or of the state.
+	// Lengths of one row of observations or states.
 	moveLen, enemyLen, allyLen, ownLen int
 	allyState, enemyState              int
 	obs, state                         int

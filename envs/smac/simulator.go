@@ -58,8 +58,8 @@ func newSimulator(k *rules, chance *rng.Rand) *simulator {
 		order:  make([]int32, all),
 		chance: chance, ground: k.ground,
 	}
-	// One attack strikes each unit at most twice. A unit does not attack again before its last blow has landed, unless
-	// it is the only one left, because missiles fly for at most a weapon's period.
+	// One attack strikes each unit at most twice. Missiles fly for at most a weapon's period. So a unit does not attack
+	// again before its last blow has landed, unless it is the only one left.
 	s.flying = make([]blow, 2*all*(all+1))
 	return s
 }
@@ -163,9 +163,9 @@ func (s *simulator) loop() {
 // DECISION 25: an enemy notices the death of its target when it acts next.
 // Reading: if the target dies one loop before the script runs (or two during the enemy's wind-up), the script still
 // finds the enemy busy. With no agent within scanRange, the enemy then stands still until the script's next run, 8
-// loops later. The script checks for an empty queue of orders. Neither data nor recordings tell whether the game
-// empties the queue at the target's death or on the unit's turn, or whether the script runs before the units. If it
-// checked the targets instead, orders would come one loop of 1/16 s earlier on average.
+// loops later. The script checks for an empty queue of orders. Neither data nor recordings show whether the game
+// empties the queue at the target's death or on the unit's turn. They do not show whether the script runs before the
+// units, either. If the script checked the targets instead, orders would come one loop of 1/16 s earlier on average.
 func (s *simulator) trigger() {
 	for i := s.agents; i < len(s.units); i++ {
 		if u := &s.units[i]; u.Health > 0 && u.Order == Stop {

@@ -14,8 +14,8 @@ type segment struct {
 	half          float32
 }
 
-// touching returns the closest points of bodies a and b: the centre of a sphere, a point on a line, or a point on the
-// sides of a box. Ties go to the first candidate, with sides in the order +x, −x, +y, −y.
+// touching returns the closest points of bodies a and b. Each is the centre of a sphere, a point on a line, or a point
+// on the sides of a box. Ties go to the first candidate, with sides in the order +x, −x, +y, −y.
 func touching(kind pairKind, a, b placed) (onA, onB Vec) {
 	switch kind {
 	case sphereSphere:

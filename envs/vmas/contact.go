@@ -65,8 +65,8 @@ const touchMin = 1e-6
 // soften returns m·log(1 + exp(x/m)) with m = softness, for x ≥ 0: x with a rounded corner.
 func (w *World) soften(x float32) float32 { return w.softness * softplus(x/w.softness) }
 
-// innerPoint moves the surface point s of a box away from the outside point o, along the line through both, to the
-// foot of the box's centre. It returns the new point and the distance moved.
+// innerPoint moves the surface point s of a box away from the outside point o. The point moves along the line through
+// both, to the foot of the box's centre. It returns the new point and the distance moved.
 //
 // If o lies on the surface, the direction is undefined. The original then uses s as a world position, which has no
 // effect away from the origin; the recordings confirm this.

@@ -11,8 +11,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// With a delay, agents do what agents without delay do that get the same actions later. Actions queued at the end of
-// an episode take effect at the beginning of the next one.
+// With a delay, agents move like agents without delay that get the same actions later. Actions queued at the end of an
+// episode take effect at the beginning of the next one.
 func TestGiveWayObeysLate(t *testing.T) {
 	const delay, numEnvs = 3, 4
 	late := buildNumEnvs(t, configOf(t, `{"kind":"vmas/give_way","dt_delay":3,"max_steps":20}`), numEnvs)
@@ -48,7 +48,7 @@ func TestGiveWayObeysLate(t *testing.T) {
 	}
 }
 
-// Each touched line costs its penalty, and so does touching the other agent.
+// Each touched line costs its penalty, as does a touch of the other agent.
 func TestGiveWayChargesForEachLine(t *testing.T) {
 	const passage, obstacle, agents = -0.25, -0.5, -1.5
 	far := Vec{0, 5}

@@ -23,8 +23,8 @@ func TestNoisyTasksKeepTheContract(t *testing.T) {
 	envtest.Check(t, noisy(DefaultSimpleAdversary()))
 }
 
-// Of two runs with equal actions, the one with noise differs only in the observations of agents in the noise region
-// and in their part of the state. All these numbers differ, anew at every step.
+// Two runs have equal actions. The one with noise differs only in the observations of agents in the noise region and in
+// their part of the state. All these numbers differ, anew at every step.
 func TestNoiseChangesWhatIsSeenInTheBoxAndNothingElse(t *testing.T) {
 	const numEnvs = 20
 	clean, covered := buildNumEnvs(t, DefaultWheel(), numEnvs), buildNumEnvs(t, noisy(DefaultWheel()), numEnvs)

@@ -10,8 +10,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Passage is the task vmas/passage: five agents in formation pass a wall of boxes, through holes that fit one agent,
-// to a formation of goals on the other side.
+// Passage is the task vmas/passage: five agents in formation pass a wall of boxes. The wall's holes fit one agent, and
+// a formation of goals lies on the other side.
 type Passage struct {
 	envs.Common
 	Settings

@@ -66,7 +66,7 @@ func (g *golden) culled() map[moment]bool {
 }
 
 // batchDependent lists the moments at which rewards depend on other environments of the batch. In two tasks, the
-// original tests bounding circles in any environment; this engine tests those of the same environment, as the
+// original tests bounding circles in any environment. This engine tests the circles of the same environment, as the
 // original does in a batch of one.
 func (g *golden) batchDependent() map[moment]bool {
 	list := map[moment]bool{}

@@ -98,8 +98,8 @@ func checkBody(t *testing.T, w *World, ref *resetStats, b int) {
 }
 
 // kolmogorov returns the largest difference between the sample's distribution and the recorded one at the recorded
-// quantiles, and the critical value of the two-sample Kolmogorov-Smirnov test at level 1e-3. Evaluating seven points
-// only can only lower the statistic. Values within 1e-6, the rounding of positions, count as equal.
+// quantiles. It also returns the critical value of the two-sample Kolmogorov-Smirnov test at level 1e-3. Evaluating
+// seven points only can only lower the statistic. Values within 1e-6, the rounding of positions, count as equal.
 func kolmogorov(sample []float64, quantiles [7]float64, numEnvs int) (worst, limit float64) {
 	for k, q := range quantiles {
 		below, upTo := 0, 0

@@ -89,7 +89,7 @@ func (w *World) link(c int, within float32, scene *envs.Scene) {
 	}
 }
 
-// raysOf draws the lidar rays of an agent up to what they hit; i is its index among the policy agents.
+// raysOf draws the lidar rays of an agent up to their hits; i is its index among the policy agents.
 func (w *World) raysOf(c, agent, i int) []envs.Shape {
 	lengths := make([]float32, len(w.rays[agent]))
 	w.Lidar(c, agent, lengths)

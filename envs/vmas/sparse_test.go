@@ -11,8 +11,8 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// lift builds one environment of balance and returns a function. It puts the package at a share of the way to the
-// goal, with nothing on the floor, takes a step and returns the sparse reward.
+// lift builds one environment of balance and returns a function. It puts the package at a share of the way to the goal,
+// with nothing on the floor. Then it takes a step and returns the sparse reward.
 func lift(t *testing.T, cfg Balance) (e *env, out *envs.Step, to func(share float32) []float32) {
 	t.Helper()
 	cfg.NumEnvs = 1
@@ -122,7 +122,7 @@ func TestSparseHorizonFollowsTheSetting(t *testing.T) {
 	}
 }
 
-// The score sums to the dense return within the benchmark's own horizon, whatever the training horizon.
+// The score sums to the dense return within the benchmark's own horizon, for every training horizon.
 func TestScoreStopsAtTheBenchmarksHorizon(t *testing.T) {
 	cfg := DefaultBalance()
 	cfg.MaxSteps = 10

@@ -2,8 +2,8 @@
 
 // Package vmas holds batched two-dimensional physics and the tasks of the VMAS benchmark.
 //
-// A task is one file: a config struct with the benchmark's own keyword arguments as JSON keys, and an implementation
-// of Task that defines bodies, observations, rewards and endings. The engine provides the rest: parallel
+// A task is one file. It has a config struct with the benchmark's own keyword arguments as JSON keys, and an
+// implementation of Task that defines bodies, observations, rewards and endings. The engine provides the rest: parallel
 // environments, action sets, dense and sparse rewards, episode limits, detector labels, saved states and scenes.
 //
 // Reading order: task.go (the interfaces of a task), balance.go (an example), env.go (one step), physics.go and
@@ -49,8 +49,8 @@ type Controller interface {
 
 // Progresser is a Task whose sparse bonus can be divided into parts (Settings.Milestones).
 type Progresser interface {
-	// Progress returns the fraction of the way to success: 0 at the start of the episode, 1 at success, negative if
-	// the state is worse than at the start.
+	// Progress returns the fraction of the way to success. It is 0 at the start of the episode, 1 at success, and
+	// negative if the state is worse than at the start.
 	Progress(w *World, c int) float32
 }
 

@@ -81,7 +81,7 @@ func TestSamplingSucceedsWhenEveryCentreWasVisited(t *testing.T) {
 	}
 }
 
-// A rod spans the two bodies that it joins, whatever the order of its ends.
+// A rod spans the two bodies that it joins, in either order of its ends.
 func TestRodsArePlacedBetweenTheirBodies(t *testing.T) {
 	e := buildNumEnvs(t, DefaultBallTrajectory(), 50)
 	w, sides := e.world, map[bool]int{}
@@ -201,7 +201,7 @@ func TestFlockingDrawsItsTargetApartFromTheAgents(t *testing.T) {
 	}
 }
 
-// The metric is the mean of the teams' means, whatever the team sizes.
+// The metric is the mean of the teams' means, for all team sizes.
 func TestScoreWeighsTeamsEqually(t *testing.T) {
 	cfg := DefaultSimpleAdversary()
 	cfg.Agents = 5

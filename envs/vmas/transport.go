@@ -98,9 +98,8 @@ func (t *transport) World() WorldSpec {
 	return s
 }
 
-// memory returns views into an environment's memory, after the last step: 100 × distance of every package to the
-// goal, and whether it was at the goal (0 or 1). start is the packages' total distance at the start of the
-// episode.
+// memory returns views into an environment's memory after the last step. They hold 100 × each package's distance to the
+// goal, and whether it was at the goal (0 or 1). start is the packages' total distance at the start of the episode.
 func (t *transport) memory(w *World, c int) (shaping, onGoal []float32, start *float32) {
 	m := w.Memory(c)
 	return m[:t.Packages], m[t.Packages : 2*t.Packages], &m[2*t.Packages]
@@ -175,9 +174,9 @@ func (t *transport) toGoal(w *World, c, load int) float32 {
 	return w.Pos(c, 1+load).Sub(w.Pos(c, 0)).Norm()
 }
 
-// Script pushes the first package that is not at the goal. A push acts across a face only, so the agents split over
-// the two faces behind the direction to the goal, in proportion to the direction's components. Agents take the face
-// that they are further behind, and keep their order along it.
+// Script pushes the first package that is not at the goal. A push acts across a face only. The agents split over the
+// two faces behind the direction to the goal, in proportion to the direction's components. Agents take the face that
+// they are further behind, and keep their order along it.
 func (t *transport) Script(w *World, c, agent int) Vec {
 	_, onGoal, _ := t.memory(w, c)
 	load := 1

@@ -2,8 +2,8 @@
 
 // Package pool distributes parallel environments over goroutines that live as long as the program.
 //
-// The caller of Run works itself and never waits for a helper to wake up: helpers that arrive in time take a share of
-// the ranges, late ones find none. All environments of a program share the helpers, so making an environment starts
+// The caller of Run works itself and never waits for a helper to wake up. Helpers that arrive in time take a share of
+// the ranges; late ones find none. All environments of a program share the helpers, so making an environment starts
 // nothing and dropping one leaks nothing.
 package pool
 

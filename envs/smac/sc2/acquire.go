@@ -62,9 +62,9 @@ func FromEnvironment(version string, race Race) Options {
 	return o
 }
 
-// games is the pool of the program's games: the idle ones by key, the number of busy ones, the addresses in use, and
-// the addresses with a failed game. Starting a game is slow, so evaluations keep their idle games while training uses
-// its own.
+// games is the pool of the program's games. It holds idle games by key, the number of busy ones, the addresses in use,
+// and the addresses with a failed game. Starting a game is slow, so evaluations keep their idle games while training
+// uses its own.
 var games = struct {
 	sync.Mutex
 	idle   map[string][]*Game

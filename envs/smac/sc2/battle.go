@@ -33,7 +33,8 @@ const (
 	killLoops  = 2
 )
 
-// Deploy removes all units, creates those of the list and waits until all exist. It returns them in the game's order.
+// Deploy removes all units, creates the units of the list and waits until all exist. It returns them in the game's
+// order.
 func (g *Game) Deploy(list []Placement) ([]*sc2api.Unit, error) {
 	if err := g.clear(); err != nil {
 		return nil, err

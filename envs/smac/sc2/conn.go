@@ -43,7 +43,7 @@ func dial(o *Options, address string, ended func() error) (*conn, error) {
 		if err := ended(); err != nil {
 			return nil, err
 		}
-		// A loading game answers with 404, like another server, so only the timeout can tell them apart.
+		// A loading game answers with 404, like another server, so only the timeout distinguishes them.
 		if answer != nil && answer.StatusCode != http.StatusNotFound {
 			return nil, fmt.Errorf("the program at %s is not StarCraft II: it answers %s", address, answer.Status)
 		}

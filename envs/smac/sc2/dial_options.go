@@ -10,8 +10,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// dialOptions bypass proxies, because the game is local, and keep no connections except those that the game has
-// accepted.
+// dialOptions bypass proxies, because the game is local, and keep only connections that the game has accepted.
 var dialOptions = &websocket.DialOptions{
 	HTTPClient:      &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	CompressionMode: websocket.CompressionDisabled,

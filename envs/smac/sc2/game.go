@@ -111,8 +111,8 @@ func (g *Game) checkVersion(have string) error {
 		g.address, have, want, short(have))}
 }
 
-// create opens the map. The computer player only provides the second side: the map's script gives its units orders,
-// whatever the level.
+// create opens the map. The computer player only provides the second side: at every level, the map's script gives its
+// units orders.
 func (g *Game) create() error {
 	local := &sc2api.LocalMap{MapPath: proto.String(mapPath)}
 	file := filepath.Join(g.options.Folder, "Maps", filepath.FromSlash(mapPath))
