@@ -174,6 +174,25 @@ func NewPanels(columns int, plots ...*plot.Plot) Panels {
 	return Panels{Rows: slices.Collect(slices.Chunk(plots, columns)), Width: 3.1 * vg.Inch, Height: 2.3 * vg.Inch}
 }
 
+// Chart is a figure of curves.
+type Chart struct {
+	Figure
+	Series []Series
+}
+
+// CurvePanels are the Curves of charts in rows with this many columns.
+func CurvePanels(columns int, charts ...Chart) (Panels, error) {
+	var plots []*plot.Plot
+	for _, c := range charts {
+		p, err := Curves(c.Figure, c.Series...)
+		if err != nil {
+			return NewPanels(columns), fmt.Errorf("%s: %w", c.Title, err)
+		}
+		plots = append(plots, p)
+	}
+	return NewPanels(columns, plots...), nil
+}
+
 // MaxWidth is that of the widest figure: 1,098 pixels, which fit a notebook's column.
 const MaxWidth = 7.84 * vg.Inch
 

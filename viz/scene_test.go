@@ -84,12 +84,12 @@ func TestLongEpisodesAreShownInFewerSteps(t *testing.T) {
 
 // lastFrame draws the last of some scenes as a film does.
 func lastFrame(scenes []envs.Scene) (image.Image, error) {
-	view, scenes, err := viewOf(scenes)
+	scenes, err := inOneView(scenes)
 	if err != nil {
 		return nil, err
 	}
-	width, height := view.roomy(filmSide)
-	m, _ := rendering(scenes[len(scenes)-1], trailsOf(scenes), width, height, filmDPI)
+	width, height := roomy(scenes[0], filmSide)
+	m, _ := rendering(scenes, width, height, filmDPI)
 	return m, nil
 }
 

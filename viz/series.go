@@ -92,12 +92,21 @@ func Scalar(gs []results.Group, name string) []Series {
 	return collect(gs, func(r *results.Record) []results.Point { return r.Scalars[name] })
 }
 
+// seriesOf is an empty series with the name and the look of a group.
+func seriesOf(g results.Group) Series {
+	s := Series{Label: g.Label, Method: g.Method}
+	if len(g.Runs) > 0 {
+		s.cues = cuesOf(g.Runs[0].Experiment)
+	}
+	return s
+}
+
 // collect lines the points of each group's runs up on the union of their frames.
 func collect(gs []results.Group, points func(*results.Record) []results.Point) []Series {
 	var out []Series
 	all := results.Flat(gs)
 	for _, g := range gs {
-		s := Series{Label: g.Label, Method: g.Method, cues: groupName(g).cues}
+		s := seriesOf(g)
 		var lines [][]results.Point
 		for _, r := range g.Runs {
 			if ps, branched := grown(r, all, points); len(ps) > 0 {
