@@ -97,18 +97,12 @@ func newPlot(f Figure) *plot.Plot {
 		a.LineStyle = draw.LineStyle{Color: grey, Width: vg.Points(0.6)}
 		a.Padding = 0
 	}
-	p.Add(newGridLines())
+	p.Add(gridLines{&plotter.Grid{Horizontal: draw.LineStyle{Color: mist, Width: vg.Points(0.7)}}})
 	return p
 }
 
 // gridLines draws one light line a tick of the vertical axis, under everything else.
 type gridLines struct{ *plotter.Grid }
-
-func newGridLines() gridLines {
-	lines := gridLines{&plotter.Grid{}}
-	lines.Horizontal = draw.LineStyle{Color: mist, Width: vg.Points(0.7)}
-	return lines
-}
 
 // GlyphBoxes implements plot.GlyphBoxer. It leaves half the height of a number above the data, so that the titles of panels
 // in a row are level with any ticks.

@@ -65,7 +65,7 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 	} else if !f.Unlabelled {
 		p.Add(legend(b.entries()))
 	}
-	var names nameTicks
+	var names plot.ConstantTicks
 	for i, g := range b.groups {
 		names = append(names, plot.Tick{Value: float64(i), Label: g.Label})
 	}

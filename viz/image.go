@@ -202,16 +202,6 @@ func (p Panels) layout() drawing {
 	for _, row := range p.Rows {
 		columns = max(columns, len(row))
 	}
-	grid := make([][]*plot.Plot, len(p.Rows))
-	for i, row := range p.Rows {
-		grid[i] = make([]*plot.Plot, columns)
-		for j, plot := range row {
-			if plot != nil {
-				own := *plot
-				grid[i][j] = &own
-			}
-		}
-	}
 	const margin = 8
 	width := min(p.Width*vg.Length(columns)+2*margin, MaxWidth)
 	entries := lineEntries(p.Legend)
@@ -225,18 +215,26 @@ func (p Panels) layout() drawing {
 		title.YAlign = draw.YTop
 		above = title.Height(text) + 9.5
 	}
-	note, foot := wrapped(noteStyle().Width, commonNote(grid), width-2*margin, 3), vg.Length(0)
+	common, differ := commonNote(p.Rows)
+	note, foot := wrapped(noteStyle().Width, common, width-2*margin, 3), vg.Length(0)
 	if note != "" {
 		foot = noteStyle().Height(note) + 5.6
 	}
-	for _, row := range grid {
-		for j, plot := range row {
-			if plot != nil {
-				if _, ok := plot.X.Tick.Marker.(ticks); ok && p.Width < 4*vg.Inch {
-					plot.X.Tick.Marker = ticks{about: 3}
-				}
-				row[j] = arranged(plot, (width-2*margin)/vg.Length(columns), p.Height)
+	grid := make([][]*plot.Plot, len(p.Rows))
+	for i, row := range p.Rows {
+		grid[i] = make([]*plot.Plot, columns)
+		for j, panel := range row {
+			if panel == nil {
+				continue
 			}
+			own := *panel
+			if !differ {
+				setNote(&own, "")
+			}
+			if _, ok := own.X.Tick.Marker.(ticks); ok && p.Width < 4*vg.Inch {
+				own.X.Tick.Marker = ticks{about: 3}
+			}
+			grid[i][j] = arranged(&own, (width-2*margin)/vg.Length(columns), p.Height)
 		}
 	}
 	height := p.Height*vg.Length(len(grid)) + above + head + foot + 2*margin
@@ -262,18 +260,17 @@ func (p Panels) layout() drawing {
 	}}
 }
 
-// commonNote takes the note of the panels away from them, if all that have one have the same.
-func commonNote(grid [][]*plot.Plot) (common string) {
-	plots := slices.DeleteFunc(slices.Concat(grid...), func(p *plot.Plot) bool { return p == nil })
-	for _, p := range plots {
+// commonNote is the note of all panels that have one, empty if theirs differ.
+func commonNote(rows [][]*plot.Plot) (common string, differ bool) {
+	for _, p := range slices.Concat(rows...) {
+		if p == nil {
+			continue
+		}
 		note := noteOf(p)
 		if note != "" && common != "" && note != common {
-			return ""
+			return "", true
 		}
 		common = cmp.Or(note, common)
 	}
-	for _, p := range plots {
-		setNote(p, "")
-	}
-	return common
+	return common, false
 }

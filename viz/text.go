@@ -72,34 +72,24 @@ func widthOf(p *plot.Plot) vg.Length {
 	return Width
 }
 
-// nameTicks implements plot.Ticker: names instead of numbers along an axis.
-type nameTicks []plot.Tick
-
-func (n nameTicks) Ticks(_, _ float64) []plot.Tick { return n }
-
-// with are the ticks with their labels changed.
-func (n nameTicks) with(change func(string) string) nameTicks {
-	out := slices.Clone(n)
-	for i := range out {
-		out[i].Label = change(out[i].Label)
-	}
-	return out
-}
-
 // setNames gives each name under a plot its part of the width. Where that would cut words and there is more room
 // below, names stand upright.
-func setNames(p *plot.Plot, n nameTicks, width, below vg.Length) {
+func setNames(p *plot.Plot, names plot.ConstantTicks, width, below vg.Length) {
 	style := p.X.Tick.Label
-	each := width/vg.Length(max(len(n), 1)) - 4
-	narrow := slices.ContainsFunc(n, func(t plot.Tick) bool {
+	each := width/vg.Length(max(len(names), 1)) - 4
+	fit := func(s string) string { return wrapped(style.Width, s, each, 3) }
+	narrow := slices.ContainsFunc(names, func(t plot.Tick) bool {
 		return slices.ContainsFunc(strings.Fields(t.Label), func(word string) bool { return style.Width(word) > each })
 	})
 	if narrow && each < below {
 		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
-		p.X.Tick.Marker = n.with(func(s string) string { return fitted(style.Width, s, below) + " " })
-		return
+		fit = func(s string) string { return fitted(style.Width, s, below) + " " }
 	}
-	p.X.Tick.Marker = n.with(func(s string) string { return wrapped(style.Width, s, each, 3) })
+	fitting := slices.Clone(names)
+	for i := range fitting {
+		fitting[i].Label = fit(fitting[i].Label)
+	}
+	p.X.Tick.Marker = fitting
 }
 
 // arranged is a copy of a plot whose title, note and names fit a picture of this size.
@@ -110,13 +100,13 @@ func arranged(full *plot.Plot, width, height vg.Length) *plot.Plot {
 	note, label, under := noteOf(&p), p.X.Label.Text, p.X.Tick.Marker
 	setNote(&p, "")
 	p.Y.Label.Text = fitted(p.Y.Label.TextStyle.Width, p.Y.Label.Text, 0.75*height)
-	n, named := under.(nameTicks)
+	names, named := under.(plot.ConstantTicks)
 	if p.X.Label.Text = ""; named { // long texts under the data would take room beside them
-		p.X.Tick.Marker = nameTicks(nil)
+		p.X.Tick.Marker = plot.ConstantTicks{}
 	}
 	data := p.DataCanvas(draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: width, Y: height}}})
 	if named {
-		setNames(&p, n, data.Size().X, 0.3*height)
+		setNames(&p, names, data.Size().X, 0.3*height)
 	}
 	across := 1.9 * min(data.Center().X, width-data.Center().X) // of texts centred under the data
 	p.X.Label.Text = fitted(p.X.Label.TextStyle.Width, label, across)
