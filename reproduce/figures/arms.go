@@ -24,8 +24,8 @@ const comparisonReps = 2000
 
 // arms are the experiments that a figure compares on one task, in the order of its lines.
 type arms struct {
-	task, budget string
-	first, seeds int // so many seeds from first on
+	task, budget string // the task with its settings behind it
+	first, seeds int    // so many seeds from first on
 	list         []plan.Arm
 	err          error // the first of add
 }
@@ -33,7 +33,7 @@ type arms struct {
 // add lists the experiments of a method with some settings under a label.
 func (a *arms) add(label, method string, set ...string) {
 	arm := plan.Arm{Label: label}
-	e, err := plan.New(plan.Request{Task: a.task, Method: method, Budget: a.budget, Set: set})
+	e, err := plan.New(plan.In(plan.Request{Task: a.task, Method: method, Budget: a.budget, Set: set}))
 	if a.err == nil {
 		a.err = err
 	}

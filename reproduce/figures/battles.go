@@ -142,12 +142,13 @@ func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz
 		return viz.Panels{}, "", err
 	}
 	records = slices.DeleteFunc(TrainedOn(records, reward), func(r *results.Record) bool { return !slices.Contains(Battles, r.Task) })
-	plots, err := each(Battles, func(task string) (*plot.Plot, error) {
+	var charts []viz.Chart
+	for _, task := range Battles {
 		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != task })
 		series := slices.Concat(viz.Evals(plan.Groups(own, "task.reward")), publishedCurves(task, frames))
-		return viz.Curves(viz.Figure{Title: task, X: "frames", Y: "win rate"}, series...)
-	})
-	panels := viz.NewPanels(2, plots...)
+		charts = append(charts, viz.Chart{Figure: viz.Figure{Title: task, X: "frames", Y: "win rate"}, Series: series})
+	}
+	panels, err := viz.CurvePanels(2, charts...)
 	panels.Width, panels.Height = 4.6*vg.Inch, 3*vg.Inch
 	said := fmt.Sprintf("Trained in the simulator on the %s reward at budget %s, number of runs: %d.", reward, budget, len(records))
 	if len(records) == 0 {

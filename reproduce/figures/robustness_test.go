@@ -33,7 +33,7 @@ func TestRobustnessIsThePlansStudy(t *testing.T) {
 		t.Errorf("an empty store gives %+v, %v", box, err)
 	}
 	table, err := study.Table(st, 0)
-	if err != nil || len(table.Rows) != len(RobustnessArms) || table.Rows[0][1] != viz.Missing {
+	if err != nil || len(table.Rows) != len(robustnessArms) || table.Rows[0][1] != viz.Missing {
 		t.Errorf("an empty store gives %+v, %v", table, err)
 	}
 	all, err := study.Coverage(st, 0)

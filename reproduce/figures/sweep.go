@@ -178,7 +178,7 @@ func (s *Sweep) over(tasks []string, budget string, seeds int, changes []string,
 
 // play is what the fixed policies earn at a point of a task.
 func (s *Sweep) play(task string, p point) ([]float64, error) {
-	cfg, err := plan.Variant(task, strings.Fields(strings.ReplaceAll(strings.Join(p.set, " "), "task.", ""))...)
+	cfg, err := plan.World(task + " " + strings.Join(p.set, " "))
 	if err != nil {
 		return nil, err
 	}
