@@ -167,8 +167,8 @@ func project(m draw.Image, s envs.Scene, mosaic *envs.Mosaic) {
 // mostLength is how many times as long as the other a side of a scene may be: a longer one would be a thread.
 const mostLength = 1000
 
-// inOneView gives all scenes the smallest rectangle that holds those of each, so that a film does not jump. Shapes that
-// are nowhere near are left out.
+// inOneView gives all scenes the smallest rectangle that holds those of each, so that a film does not jump. Shapes
+// at no place, far away, or so large that their dashes would be drawn without end are left out.
 func inOneView(all []envs.Scene) (seen []envs.Scene, err error) {
 	if len(all) == 0 {
 		return nil, errors.New("no scenes to draw")
@@ -184,17 +184,13 @@ func inOneView(all []envs.Scene) (seen []envs.Scene, err error) {
 	}
 	for _, s := range all {
 		s.MinX, s.MinY, s.MaxX, s.MaxY = view.MinX, view.MinY, view.MaxX, view.MaxY
-		s.Shapes = slices.DeleteFunc(slices.Clone(s.Shapes), func(o envs.Shape) bool { return misses(view, o) })
+		s.Shapes = slices.DeleteFunc(slices.Clone(s.Shapes), func(o envs.Shape) bool {
+			reach := math.Abs(o.X-s.MinX) + math.Abs(o.Y-s.MinY) + math.Abs(o.Radius) + math.Abs(o.Width) + math.Abs(o.Height)
+			return !(reach <= 20*(s.MaxX-s.MinX+s.MaxY-s.MinY)) || o.Angle-o.Angle != 0
+		})
 		seen = append(seen, s)
 	}
 	return seen, nil
-}
-
-// misses reports whether a shape is far from the view, or so large that its dashes would be drawn without end, or at no
-// place at all.
-func misses(view envs.Scene, s envs.Shape) bool {
-	reach := math.Abs(s.X-view.MinX) + math.Abs(s.Y-view.MinY) + math.Abs(s.Radius) + math.Abs(s.Width) + math.Abs(s.Height)
-	return !(reach <= 20*(view.MaxX-view.MinX+view.MaxY-view.MinY)) || s.Angle-s.Angle != 0
 }
 
 // aspect is the width of a scene over its height.

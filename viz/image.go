@@ -51,12 +51,6 @@ func (d drawing) image() image.Image {
 	return c.Image()
 }
 
-func (d drawing) onPaper(sizer vg.CanvasSizer) {
-	c := draw.New(sizer)
-	c.FillPolygon(paper, rectangle(0, 0, d.width, d.height))
-	d.paint(c)
-}
-
 // write draws into a file of the format that its name ends in.
 func (d drawing) write(path string) (err error) {
 	var data []byte
@@ -139,7 +133,9 @@ func (c *svg) FillString(face font.Face, at vg.Point, text string) {
 
 func (d drawing) svg() ([]byte, error) {
 	c := &svg{Canvas: vgsvg.New(d.width, d.height)}
-	d.onPaper(c)
+	canvas := draw.New(c)
+	canvas.FillPolygon(paper, rectangle(0, 0, d.width, d.height))
+	d.paint(canvas)
 	var b, out bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("drawing the figure: %w", err)

@@ -101,7 +101,8 @@ func seriesOf(g results.Group) Series {
 	return s
 }
 
-// collect lines the points of each group's runs up on the union of their frames.
+// collect lines the points of each group's runs up on the union of their frames. A run without a value at some of them
+// has NaN there.
 func collect(gs []results.Group, points func(*results.Record) []results.Point) []Series {
 	var out []Series
 	all := results.Flat(gs)
@@ -114,8 +115,20 @@ func collect(gs []results.Group, points func(*results.Record) []results.Point) [
 				lines = append(lines, ps)
 			}
 		}
+		for _, p := range slices.Concat(lines...) {
+			s.X = append(s.X, float64(p.Frames))
+		}
+		slices.Sort(s.X)
+		s.X = slices.Compact(s.X)
+		for _, line := range lines {
+			row := slices.Repeat([]float64{math.NaN()}, len(s.X))
+			for _, p := range line {
+				i, _ := slices.BinarySearch(s.X, float64(p.Frames))
+				row[i] = p.Value
+			}
+			s.Y = append(s.Y, row)
+		}
 		if len(lines) > 0 {
-			s.X, s.Y = align(lines)
 			out = append(out, s)
 		}
 	}
@@ -144,27 +157,6 @@ func grown(r *results.Record, rs []*results.Record, points func(*results.Record)
 		begin = results.Point{Frames: at, Value: begin.Value + part*(trunk[n].Value-begin.Value)}
 	}
 	return append([]results.Point{begin}, ps...), true
-}
-
-// align puts lines of (frames, value) on one axis; a line without a value at some x has NaN there.
-func align(lines [][]results.Point) (x []float64, y [][]float64) {
-	for _, line := range lines {
-		for _, p := range line {
-			x = append(x, float64(p.Frames))
-		}
-	}
-	slices.Sort(x)
-	x = slices.Compact(x)
-	for _, line := range lines {
-		row := slices.Repeat([]float64{math.NaN()}, len(x))
-		for _, p := range line {
-			if i, ok := slices.BinarySearch(x, float64(p.Frames)); ok {
-				row[i] = p.Value
-			}
-		}
-		y = append(y, row)
-	}
-	return x, y
 }
 
 // Evals turns groups of runs into one series each, in their order: the mean score of each evaluation's episodes, one
@@ -209,16 +201,13 @@ func ofGroups(rs []*results.Record, measures []Measure) (out []Measure) {
 		return slices.ContainsFunc(rs, func(r *results.Record) bool { return len(r.Scalars[name]) > 0 })
 	}
 	for _, m := range measures {
-		own := []Measure{m}
-		if m.Name != Score && !has(m.Name) {
-			own = nil
-			for _, group := range names {
-				if has(group + "/" + m.Name) {
-					own = append(own, Measure{group + "/" + m.Name, m.Title + ", " + group})
-				}
+		var own []Measure
+		for _, group := range names {
+			if has(group + "/" + m.Name) {
+				own = append(own, Measure{group + "/" + m.Name, m.Title + ", " + group})
 			}
 		}
-		if len(own) == 0 {
+		if m.Name == Score || has(m.Name) || len(own) == 0 {
 			own = []Measure{m}
 		}
 		out = append(out, own...)

@@ -160,7 +160,7 @@ func Fixed(v float64, decimals int) string {
 	if strings.Trim(s, "-0.") == "" {
 		s = strings.TrimPrefix(s, "-")
 	}
-	return strings.Replace(s, "-", "−", 1)
+	return minus.Replace(s)
 }
 
 // Count writes a number of things: 1 run, 3 runs.
