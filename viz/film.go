@@ -133,8 +133,7 @@ func (p painter) caption(width, height vg.Length, step, steps int) {
 	p.FillPolygon(stone, rectangle(0, 0, done, 2))
 }
 
-// rendering draws the last of scenes, with the ways to it beneath its shapes, into a picture of its own, whose edges cut
-// off what lies outside.
+// rendering draws the last of scenes, over the ways to it, into a picture of its own.
 func rendering(scenes []envs.Scene, width, height vg.Length, resolution int) (draw.Image, painter) {
 	return layered(scenes[len(scenes)-1], width, height, resolution, func(p painter) { p.trails(scenes) })
 }
@@ -148,8 +147,7 @@ func layered(s envs.Scene, width, height vg.Length, resolution int, under func(p
 	return img.Image(), drawScene(vgdraw.New(img), s, under)
 }
 
-// project draws a mosaic of s into m, which shows all of s. Every pixel takes the colour of the one of the mosaic that
-// it lies in: blurred ones would show what no agent sees, and have too many colours for a film.
+// project draws a mosaic of s into m, which shows all of s, without blurring: blurred cells show what no agent sees.
 func project(m draw.Image, s envs.Scene, mosaic *envs.Mosaic) {
 	wide, high, rgb := mosaic.RGB()
 	cells := image.NewRGBA(image.Rect(0, 0, wide, high))
@@ -233,8 +231,7 @@ func film(pictures []draw.Image, delay, colors int) *gif.GIF {
 // bytes.
 func Paletted(m draw.Image) *image.Paletted { return newPalette([]draw.Image{m}, 255).convert(m) }
 
-// difference is the part of a frame that differs from the one before: the smallest rectangle that holds all of it, at
-// least one pixel, in which equal pixels are transparent.
+// difference is the least rectangle of a frame that holds all changes; pixels as in the frame before are transparent.
 func difference(before, now *image.Paletted) *image.Paletted {
 	out := image.NewPaletted(now.Rect, now.Palette) // transparent
 	var changed image.Rectangle
@@ -252,8 +249,7 @@ func difference(before, now *image.Paletted) *image.Paletted {
 	return out.SubImage(changed).(*image.Paletted)
 }
 
-// palette is the transparent colour and the most frequent ones of some pictures, after rounding to 6 bits a channel.
-// Scenes have few colours; only edges have more, and rounding them cannot be seen.
+// palette is the transparent colour and the most frequent ones of some pictures, rounded to 6 bits a channel.
 type palette struct {
 	colors color.Palette
 	index  map[[3]uint8]uint8 // of the nearest to each rounded colour of the pictures

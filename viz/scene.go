@@ -258,8 +258,7 @@ func star(centre vg.Point, r vg.Length) []vg.Point {
 // leap is the longest step of a trail, as a share of the picture's longer side: a longer one is a teleport and is not drawn.
 const leap = 0.15
 
-// trails draws the ways to the last of scenes of all that moves, agents by their number and objects by their place among
-// the objects of a scene: thin lines, pale enough to lie under everything.
+// trails draws the ways of agents and objects to the last of scenes, pale enough to lie under everything.
 func (p painter) trails(scenes []envs.Scene) {
 	type mover struct {
 		role  envs.Role
@@ -296,8 +295,7 @@ func (p painter) trails(scenes []envs.Scene) {
 	}
 }
 
-// extended is a way with one more point, at the end of its last line or, after a longer step than the longest, on a new
-// one.
+// extended is a way with one more point, which begins a new line after a step longer than longest.
 func extended(lines [][]vg.Point, at vg.Point, longest float64) [][]vg.Point {
 	if n := len(lines); n > 0 {
 		before := lines[n-1][len(lines[n-1])-1]

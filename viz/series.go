@@ -101,8 +101,7 @@ func seriesOf(g results.Group) Series {
 	return s
 }
 
-// collect lines the points of each group's runs up on the union of their frames. A run without a value at some of them
-// has NaN there.
+// collect lines the points of each group's runs up on the union of their frames, with NaN where a run has none.
 func collect(gs []results.Group, points func(*results.Record) []results.Point) []Series {
 	var out []Series
 	all := results.Flat(gs)
@@ -173,8 +172,7 @@ func GroupEvals(gs []results.Group, name string) []Series {
 	return evals(gs, func(e results.Eval) float64 { return e.Group(name) })
 }
 
-// evals turns groups of runs into one series each of a value of their evaluations. Records without it contribute
-// nothing.
+// evals turns groups of runs into one series each of a value of their evaluations, without records that have none.
 func evals(gs []results.Group, value func(results.Eval) float64) []Series {
 	return collect(gs, func(r *results.Record) (points []results.Point) {
 		for _, e := range r.Evals {
@@ -186,8 +184,7 @@ func evals(gs []results.Group, value func(results.Eval) float64) []Series {
 	})
 }
 
-// ofGroups are the measures as the records have them: where a scalar is written for each group of agents that is
-// trained apart, one measure a group.
+// ofGroups are the measures, with one for each group of agents where a scalar is written for each.
 func ofGroups(rs []*results.Record, measures []Measure) (out []Measure) {
 	var names []string
 	for _, r := range rs {

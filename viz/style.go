@@ -46,8 +46,7 @@ type lineName struct {
 	cues   cues
 }
 
-// cues are settings that a style shows beside the method: the memory as a shade of the method's colour, pre-training
-// and noise as dashes.
+// cues are settings beside the method: the memory, shown as a shade of its colour, pre-training and noise, as dashes.
 type cues struct {
 	memory            string // kind of CERMIC's memory; empty: none
 	pretrained, noisy bool
@@ -170,8 +169,7 @@ func (s Style) variants() (out []Style) {
 	return out
 }
 
-// spareStyles are the looks of a label that is no method, by its place among the labels. The label "agent 1" has the
-// colour of the agent in pictures of its world first.
+// spareStyles are the looks of a label that is no method, by its place; "agent 1" has the agent's own colour first.
 func spareStyles(label string, place int) (out []Style) {
 	number, _ := strconv.Atoi(strings.TrimPrefix(label, "agent "))
 	if number > 0 && label == fmt.Sprintf("agent %d", number) {

@@ -20,15 +20,13 @@ import (
 
 var lettering = plot.DefaultTextHandler
 
-// oneLine is a text without line breaks, other control characters and repeated spaces, which would break a table or a
-// legend.
+// oneLine is a text without line breaks, other control characters and repeated spaces.
 func oneLine(s string) string {
 	gap := func(r rune) bool { return unicode.IsSpace(r) && r != '\u00a0' || unicode.IsControl(r) }
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "□"), gap), " ")
 }
 
-// fitted is a text in one line that is no wider than most: a longer one ends in an ellipsis. width measures texts: that
-// of a style, or columns.
+// fitted is a text in one line no wider than most, by a measure of texts; a longer one ends in an ellipsis.
 func fitted[N vg.Length | int](width func(string) N, s string, most N) string {
 	s = oneLine(s)
 	if width(s) <= most {
@@ -39,8 +37,7 @@ func fitted[N vg.Length | int](width func(string) N, s string, most N) string {
 	return strings.TrimRight(string(r[:n]), " ") + "…"
 }
 
-// wrapped breaks a text between words into so many lines at most, none wider than most; an ellipsis stands for what is
-// left over.
+// wrapped breaks a text between words into at most so many lines; an ellipsis stands for what is left over.
 func wrapped[N vg.Length | int](width func(string) N, s string, most N, count int) string {
 	var lines []string
 	for _, word := range strings.Fields(oneLine(s)) {
@@ -72,8 +69,7 @@ func widthOf(p *plot.Plot) vg.Length {
 	return Width
 }
 
-// setNames gives each name under a plot its part of the width. Where that would cut words and there is more room
-// below, names stand upright.
+// setNames gives each name under a plot its part of the width; words too long for it stand upright if there is room.
 func setNames(p *plot.Plot, names plot.ConstantTicks, width, below vg.Length) {
 	style := p.X.Tick.Label
 	each := width/vg.Length(max(len(names), 1)) - 4
@@ -117,8 +113,7 @@ func arranged(full *plot.Plot, width, height vg.Length) *plot.Plot {
 // Short writes a number in few characters, with k and M for thousands and millions: 1200000 is "1.2M".
 func Short(v float64) string { return numbers(math.Abs(v), 0)(v) }
 
-// numbers writes numbers of sizes up to top with four digits, or with as many as tell numbers apart that differ by
-// step.
+// numbers writes numbers up to top with four digits, or with as many as tell apart numbers that differ by step.
 func numbers(top, step float64) func(v float64) string {
 	unit, suffix, digits := 1.0, "", 4
 	if step > 0 {

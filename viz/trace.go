@@ -38,8 +38,7 @@ func Encounters(in *results.Trace, columns int) (Panels, error) {
 	})
 }
 
-// perAgent are panels with lines over the steps of an episode, one an agent. The ground is coloured where the agent
-// sees another one.
+// perAgent are panels over the steps of an episode, one an agent, coloured where the agent sees another one.
 func perAgent(in *results.Trace, columns int, title string, f Figure, lines func(agent int) []Series) (Panels, error) {
 	var charts []Chart
 	for i, name := range agentNames(in.Agents) {
@@ -109,8 +108,7 @@ func Codes(in *results.Trace, seed uint64) (Panels, error) {
 	return panels, nil
 }
 
-// stride is how many steps lie between two of at most so many agent steps: t-SNE takes time that grows with the square
-// of their number.
+// stride is how many steps lie between two, of at most so many agent steps: the time of t-SNE is quadratic.
 func stride(in *results.Trace, most int) int { return (in.Steps*in.Agents + most - 1) / most }
 
 // thinned are at most so many of the rows [T·N], at evenly spaced steps.

@@ -49,8 +49,7 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 	return p, err
 }
 
-// perGroup is one series a group: the one of lines with its label, or an empty one, whose place gives the others their
-// colours.
+// perGroup is one series a group: that of lines with its label, or an empty one, which keeps the place of its colour.
 func perGroup(gs []results.Group, lines []Series) []Series {
 	out := make([]Series, len(gs))
 	for k, g := range gs {

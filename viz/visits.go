@@ -54,8 +54,7 @@ type heat struct {
 	log   bool      // colours go with the logarithm of a count
 }
 
-// world are the shapes of a world whose units are the cells. Agents are left out, which are everywhere, and walls, which
-// are blocked cells.
+// world are the shapes, but for agents and walls, of a world whose units are the cells.
 func (h *heat) world() (shapes []envs.Shape) {
 	q, s := h.Projection, h.Scene
 	if s.MinX != 0 || s.MinY != 0 || s.MaxX != float64(q.Columns) || s.MaxY != float64(q.Rows) {

@@ -49,8 +49,7 @@ func Show(values ...any) {
 	}
 }
 
-// render turns a value into content. Plots are sharp at any size as SVG; beside it stands a bitmap, because every
-// viewer of notebooks shows those.
+// render turns a value into content. Beside the SVG of a plot stands a bitmap, which every viewer shows.
 func render(v any) (content, error) {
 	switch v := v.(type) {
 	case *plot.Plot:
@@ -80,8 +79,7 @@ func render(v any) (content, error) {
 	}
 }
 
-// drawing is a figure as bitmap and as SVG. One that is much larger than its bitmap, as of many thousand points, is
-// left out.
+// drawing is a figure as bitmap and as SVG, unless that is much larger, as of many thousand points.
 func drawing(m image.Image) func(svg []byte, err error) (content, error) {
 	return func(svg []byte, err error) (content, error) {
 		if err != nil {

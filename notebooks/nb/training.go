@@ -132,8 +132,7 @@ type left struct {
 	Run        string            `json:"run"`    // ID
 }
 
-// leftHere is the training that this cell has left, if it has. It is the same after a restart of the kernel and on
-// another page.
+// leftHere is the training that this cell has left, if any, also after a restart or on another page.
 func leftHere(st *results.Store) *left {
 	notebook := os.Getenv("JPY_SESSION_NAME") // which Jupyter sets
 	sum := sha256.Sum256([]byte(notebook + "\n" + thisCell().Name))

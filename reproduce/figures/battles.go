@@ -117,8 +117,7 @@ var published = func() (all struct {
 	return all
 }()
 
-// publishedCurves are SMACv2's own curves in the real game up to so many frames, drawn as references. The band is the
-// standard deviation over runs.
+// publishedCurves are SMACv2's own curves in the real game; the band is the standard deviation over runs.
 func publishedCurves(task string, frames float64) (out []viz.Series) {
 	for _, learner := range []string{"QMIX", "MAPPO", "open-loop MAPPO"} {
 		r := published.Tasks[path.Base(task)][learner]

@@ -100,8 +100,7 @@ func (n Noise) Table(st *results.Store) (viz.Table, error) {
 	return t, nil
 }
 
-// seedDeviation is the standard deviation over runs of their scores, averaged over the evaluations of the second half;
-// NaN below two runs.
+// seedDeviation is the standard deviation over runs, a mean over the second half of training; NaN below two runs.
 func seedDeviation(rs []*results.Record) float64 {
 	var all []float64
 	for k := 0; len(rs) > 1; k++ {

@@ -20,12 +20,10 @@ import (
 	"cermic/viz"
 )
 
-// trainingReturn is the scalar of the mean score of the episodes that a rollout batch ends, with the actions of
-// training.
+// trainingReturn is the scalar of the mean score of the episodes that a rollout batch ends.
 const trainingReturn = "train_score"
 
-// taskRuns are the runs of one task that a row of panels shows, and series of others, such as BenchMARL's, among its
-// evaluations.
+// taskRuns are the runs of one task in a row of panels, and further series among its evaluations.
 type taskRuns struct {
 	task   paper.Task
 	groups []results.Group
@@ -138,8 +136,7 @@ func CurvesOf(st *results.Store, family, budget, reward string, coloured ...stri
 	return panels, err
 }
 
-// defaultRuns are, for each task, the complete runs at a budget, trained on a reward, of the tables' methods with their
-// default settings; of many tasks there are none.
+// defaultRuns are each task's complete runs on a reward of the tables' methods with default settings, maybe none.
 func defaultRuns(st *results.Store, budget, reward string) ([]taskRuns, error) {
 	records, err := st.Find(results.Query{Budget: budget, Complete: true})
 	if err != nil {

@@ -68,8 +68,7 @@ func Alike(st *results.Store, front *results.Record) ([]results.Group, error) {
 	return plan.Groups(same), err
 }
 
-// sameWorld are front and the runs of st with its task, the task's settings and its seed; none of a record without a
-// task.
+// sameWorld are front and the runs of st with its task, task settings and seed; none of a record without a task.
 func sameWorld(st *results.Store, front *results.Record) ([]*results.Record, error) {
 	if front.Task == "" {
 		return nil, nil

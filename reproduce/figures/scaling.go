@@ -27,8 +27,7 @@ type machine struct {
 	runs float64 // at the same time, each as fast as one run here
 }
 
-// machines are this one and larger ones. Larger ones are extrapolated: with k times the cores they train k runs at a
-// time, none slowing another down.
+// machines are this one and larger ones, extrapolated: k times the cores train k runs at a time, none slower.
 func machines(nodes int) []machine {
 	here, many := runtime.NumCPU(), 16
 	more := max(1, float64(many)/float64(here))

@@ -87,8 +87,7 @@ func finalScore(g results.Group, chance float64) (string, error) {
 // paperBudget is the one with every number of the paper's Table 6, 3,000,000 frames among them.
 const paperBudget = "paper"
 
-// paperRuns are the tasks with complete runs at the paper's budget, trained on a reward, of methods with their default
-// settings; without any, a sentence says that there is nothing to show.
+// paperRuns are the tasks with runs at the paper's budget, or a sentence that there are none.
 func paperRuns(st *results.Store, reward string) (list []taskRuns, none string, err error) {
 	list, err = defaultRuns(st, paperBudget, reward)
 	list = slices.DeleteFunc(list, func(t taskRuns) bool { return len(t.groups) == 0 })
