@@ -31,34 +31,36 @@ const (
 	Height = 3.5 * vg.Inch
 )
 
-// drawing is a figure of one size.
-type drawing struct {
+// Drawing is a figure of one size, in any format.
+type Drawing struct {
 	width, height vg.Length
 	paint         func(draw.Canvas)
 }
 
-// plotted is a plot with the margins that every format has.
-func plotted(p *plot.Plot, width, height vg.Length) drawing {
-	return drawing{width, height, func(c draw.Canvas) {
+// Plotted is a plot of a size, with the margins that every format has.
+func Plotted(p *plot.Plot, width, height vg.Length) Drawing {
+	return Drawing{width, height, func(c draw.Canvas) {
 		inner := draw.Crop(c, vg.Points(6), -vg.Points(8), vg.Points(5), -vg.Points(6))
 		arranged(p, inner.Size().X, inner.Size().Y).Draw(inner)
 	}}
 }
 
-func (d drawing) image() image.Image {
+// Image is the figure as a bitmap.
+func (d Drawing) Image() image.Image {
 	c := vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
 	d.paint(draw.New(c))
 	return c.Image()
 }
 
-// write draws into a file of the format that its name ends in.
-func (d drawing) write(path string) (err error) {
+// Write draws into a file of the format that its name ends in: .png or .svg. An existing file is replaced only once the
+// whole figure is drawn.
+func (d Drawing) Write(path string) (err error) {
 	var data []byte
 	switch filepath.Ext(path) {
 	case ".png":
-		return WritePNG(path, d.image())
+		data, err = PNG(d.Image())
 	case ".svg":
-		data, err = d.svg()
+		data, err = d.SVG()
 	default:
 		err = errors.New("a figure's name must end in .png or .svg")
 	}
@@ -67,31 +69,6 @@ func (d drawing) write(path string) (err error) {
 	}
 	return results.WriteFile(path, data)
 }
-
-// Image draws one plot at the given size.
-func Image(p *plot.Plot, width, height vg.Length) image.Image {
-	return plotted(p, width, height).image()
-}
-
-// SVG draws one plot as SVG, to stand in a page.
-func SVG(p *plot.Plot, width, height vg.Length) ([]byte, error) {
-	return plotted(p, width, height).svg()
-}
-
-// Write draws a plot into a file of the format that its name ends in: .png or .svg. An existing
-// file is replaced only once the whole figure is drawn.
-func Write(path string, p *plot.Plot, width, height vg.Length) error {
-	return plotted(p, width, height).write(path)
-}
-
-// WritePanels is Write for panels.
-func WritePanels(path string, p Panels) error { return p.layout().write(path) }
-
-// Image draws all panels with equal data areas.
-func (p Panels) Image() image.Image { return p.layout().image() }
-
-// SVG draws all panels as SVG, to stand in a page.
-func (p Panels) SVG() ([]byte, error) { return p.layout().svg() }
 
 // PNG encodes an image.
 func PNG(m image.Image) ([]byte, error) {
@@ -131,7 +108,8 @@ func (c *svg) FillString(face font.Face, at vg.Point, text string) {
 	c.Canvas.FillString(face, at, text)
 }
 
-func (d drawing) svg() ([]byte, error) {
+// SVG is the figure as SVG, to stand in a page.
+func (d Drawing) SVG() ([]byte, error) {
 	c := &svg{Canvas: vgsvg.New(d.width, d.height)}
 	canvas := draw.New(c)
 	canvas.FillPolygon(paper, rectangle(0, 0, d.width, d.height))
@@ -192,8 +170,8 @@ func CurvePanels(columns int, charts ...Chart) (Panels, error) {
 // MaxWidth is that of the widest figure: 1,098 pixels, which fit a notebook's column.
 const MaxWidth = 7.84 * vg.Inch
 
-// layout arranges the panels in one drawing. Panels that together were wider than MaxWidth become narrower.
-func (p Panels) layout() drawing {
+// Drawing arranges the panels with equal data areas. Panels that together were wider than MaxWidth become narrower.
+func (p Panels) Drawing() Drawing {
 	columns := 0
 	for _, row := range p.Rows {
 		columns = max(columns, len(row))
@@ -234,7 +212,7 @@ func (p Panels) layout() drawing {
 		}
 	}
 	height := p.Height*vg.Length(len(grid)) + above + head + foot + 2*margin
-	return drawing{width, height, func(whole draw.Canvas) {
+	return Drawing{width, height, func(whole draw.Canvas) {
 		c := draw.Crop(whole, margin, -margin, margin, -margin)
 		c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y}, text)
 		drawLegend(draw.Crop(c, 0, 0, 0, -above), entries)

@@ -41,11 +41,9 @@ func (s Series) WithMemory(method, kind string) Series {
 
 // Muted is the series as one of many others: its mean alone, thin and grey, without a name.
 func (s Series) Muted() Series {
-	line := make([]float64, len(s.X))
-	for j := range line {
-		if line[j] = math.NaN(); len(s.at(j)) == len(s.Y) {
-			line[j] = stat.Mean(s.at(j), nil)
-		}
+	line := slices.Repeat([]float64{math.NaN()}, len(s.X))
+	for _, j := range s.complete() {
+		line[j] = stat.Mean(s.at(j), nil)
 	}
 	return Series{X: s.X, Y: [][]float64{line}, Faint: true}
 }
@@ -76,13 +74,20 @@ func (s Series) check() error {
 	return nil
 }
 
-// at collects the values of every seed at point j, without the missing ones.
-func (s Series) at(j int) []float64 {
-	var v []float64
-	for _, y := range s.Y {
-		if !math.IsNaN(y[j]) {
-			v = append(v, y[j])
+// complete are the points at which every seed has a value.
+func (s Series) complete() (points []int) {
+	for j := range s.X {
+		if len(s.Y) > 0 && !slices.ContainsFunc(s.Y, func(y []float64) bool { return math.IsNaN(y[j]) }) {
+			points = append(points, j)
 		}
+	}
+	return points
+}
+
+// at are the values of every seed at a point.
+func (s Series) at(j int) (v []float64) {
+	for _, y := range s.Y {
+		v = append(v, y[j])
 	}
 	return v
 }

@@ -40,11 +40,11 @@ type Sensitivity struct {
 func BattleSensitivity(task string, policy scripted.Policy, episodes int, seed uint64) (*Sensitivity, error) {
 	cases := append([]smac.Alternative{{Decision: "–", Says: "as decided"}}, smac.Alternatives()...)
 	won, err := each(cases, func(a smac.Alternative) ([]float64, error) {
-		var otherwise []string
+		world := task
 		if a.Name != "" {
-			otherwise = []string{"otherwise=" + a.Name}
+			world += " task.otherwise=" + a.Name
 		}
-		cfg, err := plan.Variant(task, otherwise...)
+		cfg, err := plan.World(world)
 		if err != nil {
 			return nil, err
 		}

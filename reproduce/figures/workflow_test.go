@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -14,10 +15,7 @@ import (
 // The drawing must change with the object that it shows.
 func TestTheWorkflowShowsTheExperimentsOwnNetworks(t *testing.T) {
 	for memory, count := range map[string]string{"mlp": "86 208", "graph": "1 008 211", "gru": "670 400"} {
-		d, err := Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: []string{"explore.memory=" + memory, "explore.alpha=0.7"}}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: []string{"explore.memory=" + memory, "explore.alpha=0.7"}})))(t)
 		if err := d.Check(); err != nil {
 			t.Error(err)
 		}
@@ -35,10 +33,7 @@ func TestTheWorkflowShowsTheExperimentsOwnNetworks(t *testing.T) {
 		}
 	}
 	for form, want := range map[string][2]string{"kl": {"√μ_Ψ", "psi"}, "elliptical": {"ηᵀΛ⁻¹η) of x_t", "x"}} {
-		d, err := Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic-ucb", Budget: "smoke", Set: []string{"explore.memory=mlp", "explore.int_form=" + form}}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic-ucb", Budget: "smoke", Set: []string{"explore.memory=mlp", "explore.int_form=" + form}})))(t)
 		if err := d.Check(); err != nil {
 			t.Error(err)
 		}
