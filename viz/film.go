@@ -183,7 +183,8 @@ func inOneView(all []envs.Scene) (seen []envs.Scene, err error) {
 	for _, s := range all {
 		s.MinX, s.MinY, s.MaxX, s.MaxY = view.MinX, view.MinY, view.MaxX, view.MaxY
 		s.Shapes = slices.DeleteFunc(slices.Clone(s.Shapes), func(o envs.Shape) bool {
-			reach := math.Abs(o.X-s.MinX) + math.Abs(o.Y-s.MinY) + math.Abs(o.Radius) + math.Abs(o.Width) + math.Abs(o.Height)
+			size := math.Abs(o.Radius) + math.Abs(o.Width) + math.Abs(o.Height)
+			reach := math.Abs(o.X-s.MinX) + math.Abs(o.Y-s.MinY) + size
 			return !(reach <= 20*(s.MaxX-s.MinX+s.MaxY-s.MinY)) || o.Angle-o.Angle != 0
 		})
 		seen = append(seen, s)

@@ -255,7 +255,7 @@ func star(centre vg.Point, r vg.Length) []vg.Point {
 	return out
 }
 
-// leap is the longest step of a trail, as a share of the picture's longer side: a longer one is a teleport and is not drawn.
+// leap is the longest step of a trail, as a share of the picture's longer side: a longer one is a teleport.
 const leap = 0.15
 
 // trails draws the ways of agents and objects to the last of scenes, pale enough to lie under everything.

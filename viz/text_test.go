@@ -142,7 +142,8 @@ func TestScenesOfAnyNumbers(t *testing.T) {
 
 // Plots are aligned by what their data areas leave free, at whatever width they have in between.
 func TestALongNoteTakesNoRoomBesideALine(t *testing.T) {
-	p := must.Get(Curves(Figure{X: "frames", Y: "reward"}, Series{Label: "MAPPO-CERMIC", X: []float64{0, 1}, Y: [][]float64{{0, 1}}}))(t)
+	line := Line("MAPPO-CERMIC", []float64{0, 1}, []float64{0, 1})
+	p := must.Get(Curves(Figure{X: "frames", Y: "reward"}, line))(t)
 	narrow := draw.New(vgimg.New(2.2*vg.Inch, 2*vg.Inch))
 	setNote(p, "")
 	want := p.DataCanvas(narrow)
@@ -166,7 +167,8 @@ func TestNotesThatDifferAreBrokenToTheWidthOfTheirPanels(t *testing.T) {
 	}
 	differ := Panels{Rows: make([][]*plot.Plot, 1), Width: 2 * vg.Inch, Height: 2 * vg.Inch}
 	for _, note := range []string{note, note + ", too"} {
-		p := must.Get(Curves(Figure{X: "frames", Y: "reward", Note: note}, Series{Label: "MAPPO", X: []float64{0, 1}, Y: [][]float64{{0, 1}}}))(t)
+		line := Line("MAPPO", []float64{0, 1}, []float64{0, 1})
+		p := must.Get(Curves(Figure{X: "frames", Y: "reward", Note: note}, line))(t)
 		differ.Rows[0] = append(differ.Rows[0], p)
 	}
 	differ.Drawing().Image()

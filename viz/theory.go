@@ -38,7 +38,8 @@ func at(x float64, label string) []mark { return []mark{{From: x, Label: label}}
 // Sandwich draws Theorem 1 over x: r^i between its bounds, and where it leaves them.
 func Sandwich(s theory.Sandwich) (*plot.Plot, error) {
 	root := theory.Root()
-	f := Figure{Title: "Theorem 1", X: "x, uncertainty of the visit", Y: "√nats", Marks: at(root, fmt.Sprintf("x* = %.2f", root))}
+	f := Figure{Title: "Theorem 1", X: "x, uncertainty of the visit", Y: "√nats"}
+	f.Marks = at(root, fmt.Sprintf("x* = %.2f", root))
 	upper := Line("√2·ρ·r^ucb", s.X, s.Upper)
 	upper.Low, upper.High = s.Lower, s.Upper
 	return Curves(f, upper, Line("r^i", s.X, s.Reward), Line("ρ·r^ucb", s.X, s.Lower))
@@ -103,8 +104,9 @@ func Surprise(all ...theory.Surprises) (*plot.Plot, error) {
 // chance level eps, and β over the chance level beside the multiplier that suffices for a Gaussian.
 func WorstCase(w theory.Worst, m theory.Multipliers, eps float64) (Panels, error) {
 	beta := w.Set.Multiplier(eps)
+	chosen := at(beta, fmt.Sprintf("β(%g) = %.2f", eps, beta))
 	return sideBySide(
-		Chart{Figure{Title: "least P(Ψ ≤ μ + b·√Σ)", X: "b", High: 1, Marks: at(beta, fmt.Sprintf("β(%g) = %.2f", eps, beta))},
+		Chart{Figure{Title: "least P(Ψ ≤ μ + b·√Σ)", X: "b", High: 1, Marks: chosen},
 			[]Series{reference("", w.B, w.Search), Line("worst case", w.B, w.Closed)}},
 		Chart{Figure{Title: "multiplier over the chance level", X: "ε", Marks: at(m.Set.Gamma1/m.Set.Gamma2, "γ₁/γ₂")},
 			[]Series{Line("β", m.Epsilon, m.Beta), Line("Gaussian", m.Epsilon, m.Enough)}})

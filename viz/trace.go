@@ -94,7 +94,8 @@ func Codes(in *results.Trace, seed uint64) (Panels, error) {
 		if err != nil {
 			return panels, fmt.Errorf("%s: %w", code.name, err)
 		}
-		f := Figure{Title: code.name + ", principal components", X: fmt.Sprintf("first (%.0f %%)", 100*share[0]), Y: fmt.Sprintf("second (%.0f %%)", 100*share[1])}
+		f := Figure{Title: code.name + ", principal components"}
+		f.X, f.Y = fmt.Sprintf("first (%.0f %%)", 100*share[0]), fmt.Sprintf("second (%.0f %%)", 100*share[1])
 		above, err := scatter(f, byAgent(in, plane)...)
 		if err != nil {
 			return panels, err
@@ -158,7 +159,8 @@ func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
 	step := func(k int) int { return k * (in.Steps - 1) / max(frames-1, 1) }
 	return s.draw(frames, func(k int) string { return fmt.Sprintf("agent %d at t = %d", observer+1, step(k)) }, func(k int) image.Image {
 		g := in.Graphs[in.Row(step(k), observer)]
-		agents := slices.DeleteFunc(slices.Clone(scenes[step(k)].Shapes), func(s envs.Shape) bool { return s.Role != envs.RoleAgent })
+		other := func(s envs.Shape) bool { return s.Role != envs.RoleAgent }
+		agents := slices.DeleteFunc(slices.Clone(scenes[step(k)].Shapes), other)
 		one, p := layered(scenes[step(k)], s.width, s.height, dpi, func(p painter) { p.messages(g, agents, observer) })
 		p.rings(g, agents, observer)
 		return one
@@ -223,7 +225,8 @@ func Paths(seed uint64, episodes ...*results.Trace) (Panels, error) {
 	if err != nil {
 		return panels, err
 	}
-	f := Figure{X: fmt.Sprintf("first component (%.0f %%)", 100*share[0]), Y: fmt.Sprintf("second (%.0f %%)", 100*share[1])}
+	var f Figure
+	f.X, f.Y = fmt.Sprintf("first component (%.0f %%)", 100*share[0]), fmt.Sprintf("second (%.0f %%)", 100*share[1])
 	above, err := pathRow(episodes, plane, "", f)
 	if err != nil {
 		return panels, err

@@ -194,7 +194,8 @@ func Beside(captions []string, films ...*gif.GIF) {
 		if i < len(captions) {
 			caption = html.EscapeString(minus(captions[i]))
 		}
-		page += fmt.Sprintf(`<figure style="margin:0"><figcaption>%s</figcaption>%s</figure>`, caption, one[protocol.MIMETextHTML])
+		page += fmt.Sprintf(`<figure style="margin:0"><figcaption>%s</figcaption>%s</figure>`,
+			caption, one[protocol.MIMETextHTML])
 	}
 	out[protocol.MIMETextHTML] = page + "</div>"
 	send("", out)

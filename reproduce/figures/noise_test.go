@@ -19,9 +19,11 @@ func TestNoiseCurvesTakeTheRunsOfTheirSettings(t *testing.T) {
 	st := libtest.Store(t)
 	box := []string{"task.noise.width=1", "task.noise.height=1", "task.noise.scale=1"}
 	tiny := []string{"budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8"}
-	es := must.Get(plan.Grid([]string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, append(box, tiny...)...))(t)
+	set := append(box, tiny...)
+	es := must.Get(plan.Grid([]string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, set...))(t)
 	must.Get(experiment.Run(t.Context(), es[0], st))(t)
-	n := Noise{Tasks: []string{"vmas/ball_trajectory"}, Methods: []string{"mappo"}, Region: append(box, tiny...), Budget: "smoke", Seeds: 2}
+	n := Noise{Tasks: []string{"vmas/ball_trajectory"}, Methods: []string{"mappo"}, Region: set,
+		Budget: "smoke", Seeds: 2}
 	runs, err := n.arms(n.Tasks[0]).complete(st)
 	if err != nil || len(runs) != 2 || len(runs[0].Runs) != 0 || len(runs[1].Runs) != 1 || runs[1].Label != "mappo" {
 		t.Fatalf("runs %+v without and with the noise region, %v; want none and the one", runs, err)

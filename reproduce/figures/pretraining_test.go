@@ -75,7 +75,8 @@ func TestExperimentsWithPretrainedWeightsComeFirst(t *testing.T) {
 	} {
 		st := libtest.Store(t)
 		axis := func() *PretrainingAxis {
-			return must.Get(NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "smoke", 1, "explore.memory="+kind))(t)
+			tasks, set := []string{"navigation"}, "explore.memory="+kind
+			return must.Get(NewPretrainingAxis(st, tasks, "mappo-cermic", "smoke", 1, set))(t)
 		}
 		missing := axis().Missing
 		if len(missing) != 1 || missing[0].Memory.Kind() != kind {
@@ -127,8 +128,8 @@ func TestCommittedPretrainingIsShownButItsWeightsAreMissing(t *testing.T) {
 	p := must.Get(plan.NewPretraining("navigation", "graph"))(t)
 	made := libtest.Store(t)
 	known(t, made, p, "0123456789abcdef")
-	e := configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "smoke", Seed: 1, Set: []string{"explore.memory=graph",
-		"explore.memory.pretrained=0123456789abcdef", "explore.memory.pretrain=full"}})
+	set := []string{"explore.memory=graph", "explore.memory.pretrained=0123456789abcdef", "explore.memory.pretrain=full"}
+	e := configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "smoke", Seed: 1, Set: set})
 	text := must.Get(conf.Marshal(e))(t)
 	records := t.TempDir()
 	must.Do(t, experiment.ExportPretrained(made, []*results.Record{{Experiment: text}}, records))
@@ -142,7 +143,8 @@ func TestCommittedPretrainingIsShownButItsWeightsAreMissing(t *testing.T) {
 	if err != nil || len(report.Rows) != 1 || report.Rows[0][3] != "0123456789abcdef" || !strings.Contains(strings.Join(report.Notes, " "), "vmas/balance") {
 		t.Errorf("the report says %+v, %v", report, err)
 	}
-	must.Do(t, experiment.ExportPretrained(made, []*results.Record{{Experiment: []byte("{}")}}, filepath.Join(records, "other")))
+	unnamed := []*results.Record{{Experiment: []byte("{}")}}
+	must.Do(t, experiment.ExportPretrained(made, unnamed, filepath.Join(records, "other")))
 	if _, err := os.Stat(filepath.Join(records, "other")); err == nil {
 		t.Error("weights that no run names are exported")
 	}

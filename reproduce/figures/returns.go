@@ -103,7 +103,8 @@ func CurvesOf(st *results.Store, family, budget, reward string, coloured ...stri
 				lines = append(lines, series[i])
 			}
 		}
-		charts = append(charts, viz.Chart{Figure: viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true}, Series: series})
+		f := viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true}
+		charts = append(charts, viz.Chart{Figure: f, Series: series})
 	}
 	for _, t := range list {
 		var others []results.Group

@@ -70,7 +70,7 @@ func Alike(st *results.Store, front *results.Record) ([]results.Group, error) {
 }
 
 // Moments are the runs of st in the world of e, with its seed, whose weights are there, in the order of their frames.
-// A run that a fork has left keeps the weights of that moment, so they are the branch points of all runs and their ends.
+// A run that a fork has left keeps the weights of that moment, so they are the branch points and ends of all runs.
 func Moments(st *results.Store, e experiment.Config) ([]*results.Record, error) {
 	text, err := conf.Marshal(e)
 	if err != nil {

@@ -33,7 +33,8 @@ func recorded(t *testing.T, q plan.Request) *results.Record {
 
 func TestTheFirstRunWithWeightsIsWatched(t *testing.T) {
 	st := libtest.Store(t)
-	es := must.Get(plan.Grid([]string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 2, "budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8"))(t)
+	tiny := []string{"budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8"}
+	es := must.Get(plan.Grid([]string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 2, tiny...))(t)
 	var rs []*results.Record
 	for _, e := range es {
 		r := must.Get(experiment.Run(t.Context(), e, st))(t)
@@ -100,7 +101,8 @@ func TestMomentsAreBranchPointsAndEndsByFrames(t *testing.T) {
 	st := libtest.Store(t)
 	ask := func(task string, seed uint64, set ...string) experiment.Config {
 		set = append(set, "budget.frames=3000", "learner.critic_hidden=8", "policy.hidden=8")
-		return must.Get(plan.New(plan.In(plan.Request{Task: task, Method: "mappo", Budget: "smoke", Seed: seed, Set: set})))(t)
+		q := plan.Request{Task: task, Method: "mappo", Budget: "smoke", Seed: seed, Set: set}
+		return configure(t, plan.In(q))
 	}
 	left := ask("explore/rooms", 1)
 	libtest.Stop(t, left, 1000, st)

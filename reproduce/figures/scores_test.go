@@ -60,7 +60,8 @@ func TestWhatMayBeChanceIsMarked(t *testing.T) {
 }
 
 func TestRunsAtThePapersBudgetStandBesideShorterOnesAndThePrintedNumbers(t *testing.T) {
-	all := must.Get(plan.Grid([]string{"balance"}, []string{"mappo", "mappo-cermic", "mappo-cermic-literal"}, "paper", 2, "task.reward=dense"))(t)
+	methods := []string{"mappo", "mappo-cermic", "mappo-cermic-literal"}
+	all := must.Get(plan.Grid([]string{"balance"}, methods, "paper", 2, "task.reward=dense"))(t)
 	for _, more := range []struct {
 		task, method, budget string
 	}{{"navigation", "mappo", "paper"}, {"balance", "mappo", "short"}, {"dispersion", "mappo", "short"}} {

@@ -20,9 +20,10 @@ import (
 // sweeps are one of each kind, of MAPPO and, but for the density, of another method.
 func sweeps(t *testing.T, other string, seeds int, changes ...string) map[string]*Sweep {
 	t.Helper()
+	methods, values := []string{"mappo", other}, []int{2, 4}
 	return map[string]*Sweep{
-		"teams":      must.Get(TeamsOf("balance", []string{"mappo", other}, "smoke", seeds, []int{2, 4}, changes...))(t),
-		"thresholds": must.Get(ThresholdsOf([]string{"navigation"}, []string{"mappo", other}, "smoke", seeds, []int{2, 4}, changes...))(t),
+		"teams":      must.Get(TeamsOf("balance", methods, "smoke", seeds, values, changes...))(t),
+		"thresholds": must.Get(ThresholdsOf([]string{"navigation"}, methods, "smoke", seeds, values, changes...))(t),
 		"density":    must.Get(DensityAxis("balance", other, "smoke", seeds, []int{1}, changes...))(t),
 	}
 }

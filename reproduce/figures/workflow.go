@@ -30,6 +30,7 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 	size := func(name string) string { return thousands(parameters(parts, "cermic/"+name)) + " parameters" }
 	shape := func(n string) string { return "[B, " + n + "]" }
 	ds, dx, df := set("d_s"), set("d_x"), set("memory.d_f")
+	const data, network, loss = viz.Data, viz.Network, viz.Loss
 	node := func(kind viz.NodeKind, name, title string, column, row float64, lines ...string) viz.Node {
 		return viz.Node{Name: name, Title: title, Lines: lines, Column: column, Row: row, Kind: kind}
 	}
@@ -46,19 +47,22 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 	d := viz.Diagram{
 		Title: fmt.Sprintf("%s on %s: α = %s, memory %s", e.Label(), e.Task.Kind(), set("alpha"), set("memory")),
 		Nodes: []viz.Node{
-			node(viz.Data, "o", "o_t", 0, 2, reads...), node(viz.Data, "a", "a_t", 0, 1, shape(fmt.Sprint(spec.Act.Len()))),
-			node(viz.Data, "o'", "o_{t+1}", 0, 0, reads...), node(viz.Data, "r", "r^e_{t-1}", 0, 4, shape("1")),
-			node(viz.Network, "momentum", "θᵐ", 1, 0, "follows θ"), node(viz.Network, "encoder", "θ", 1, 1.9, "s_t "+shape(ds), size("encoder")),
-			node(viz.Network, "memory", "memory: "+set("memory"), 1, 3, "f_n "+shape(df), size("memory")),
-			node(viz.Network, "transition", "φ", 2, 1.5, "μ, σ "+shape(dx), size("transition")),
-			node(viz.Network, "critic", "InfoNCE critic", 2, 4, "γ", size("critic")),
-			node(viz.Data, "x", "x_t ~ N(μ, σ²)", 3, 0.5, shape(dx)), node(viz.Data, "psi", "Ψ", 3, 2, "μ_Ψ, Σ_Ψ", "[B], closed form"),
-			node(viz.Network, "decoder", "ψ", 4, 0.5, "ŝ_{t+1} "+shape(ds), size("decoder")),
-			node(viz.Network, "calibration", "h", 3, 3.5, "h(γ f_n, μ_Ψ) [B]", size("calibration")),
-			node(viz.Loss, "explore", "L_explore", 5, 0, likelihood...),
+			node(data, "o", "o_t", 0, 2, reads...), node(data, "a", "a_t", 0, 1, shape(fmt.Sprint(spec.Act.Len()))),
+			node(data, "o'", "o_{t+1}", 0, 0, reads...), node(data, "r", "r^e_{t-1}", 0, 4, shape("1")),
+			node(network, "momentum", "θᵐ", 1, 0, "follows θ"),
+			node(network, "encoder", "θ", 1, 1.9, "s_t "+shape(ds), size("encoder")),
+			node(network, "memory", "memory: "+set("memory"), 1, 3, "f_n "+shape(df), size("memory")),
+			node(network, "transition", "φ", 2, 1.5, "μ, σ "+shape(dx), size("transition")),
+			node(network, "critic", "InfoNCE critic", 2, 4, "γ", size("critic")),
+			node(data, "x", "x_t ~ N(μ, σ²)", 3, 0.5, shape(dx)),
+			node(data, "psi", "Ψ", 3, 2, "μ_Ψ, Σ_Ψ", "[B], closed form"),
+			node(network, "decoder", "ψ", 4, 0.5, "ŝ_{t+1} "+shape(ds), size("decoder")),
+			node(network, "calibration", "h", 3, 3.5, "h(γ f_n, μ_Ψ) [B]", size("calibration")),
+			node(loss, "explore", "L_explore", 5, 0, likelihood...),
 			node(viz.Reward, "reward", "r^i", 5, 1.6, formula, scale, "× "+set("int_coef")+", added to r^e"),
-			node(viz.Loss, "exploit", "L_UB + L_LB", 5, 3, "h + β√Σ_Ψ ≤ c_bar = "+set("c_bar"), "h − β√Σ_Ψ ≥ c_low = "+set("c_low")),
-			node(viz.Loss, "nce", "L_nce", 5, 4.2, "InfoNCE, weight "+set("nce_coef")),
+			node(loss, "exploit", "L_UB + L_LB", 5, 3,
+				"h + β√Σ_Ψ ≤ c_bar = "+set("c_bar"), "h − β√Σ_Ψ ≥ c_low = "+set("c_low")),
+			node(loss, "nce", "L_nce", 5, 4.2, "InfoNCE, weight "+set("nce_coef")),
 		},
 		Arrows: []viz.Arrow{
 			{From: "o'", To: "momentum", Dashed: true}, {From: "o", To: "encoder"}, {From: "a", To: "transition"}, {From: "o", To: "memory"},
@@ -73,8 +77,9 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 		d.Arrows = append(d.Arrows, viz.Arrow{From: source, To: "reward", Dashed: true})
 	}
 	if set("memory.det_online") == "true" && set("memory.pretrain") == memory.PretrainNone { // a pre-trained detector is frozen
-		d.Nodes = append(d.Nodes, node(viz.Data, "seen", "visible peers", 0, 5, fmt.Sprintf("[B, %d], labels", spec.Agents), "for training only"),
-			node(viz.Loss, "detector", "L_det", 1, 5, "cross-entropy of p_k", "weight "+set("memory.det_coef")))
+		labels := fmt.Sprintf("[B, %d], labels", spec.Agents)
+		d.Nodes = append(d.Nodes, node(data, "seen", "visible peers", 0, 5, labels, "for training only"),
+			node(loss, "detector", "L_det", 1, 5, "cross-entropy of p_k", "weight "+set("memory.det_coef")))
 		d.Arrows = append(d.Arrows, viz.Arrow{From: "memory", To: "detector", Label: "p_k"}, viz.Arrow{From: "seen", To: "detector"})
 	}
 	return d, nil
