@@ -65,7 +65,7 @@ func curvesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := viz.Write(file, p, 18*vg.Centimeter, 10*vg.Centimeter); err != nil {
+			if err := viz.Plotted(p, 18*vg.Centimeter, 10*vg.Centimeter).Write(file); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: learning curves of %s; the line under each plot says what dots and bands are\n",

@@ -14,8 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Figures draw values between these sizes, so that no sum, difference or quotient of them overflows. Smaller ones are
-// drawn as 0.
+// Figures draw values between these sizes, so that no sum or quotient overflows. Smaller ones are drawn as 0.
 const largest, smallest = 1e300, 1e-300
 
 // undrawable reports whether a value is infinite or too large for an axis. NaN is a missing value and passes.
@@ -27,8 +26,7 @@ func constant(low, high float64) bool {
 	return high-low <= 1e-15*size || size < smallest
 }
 
-// limits are the ends of an axis for values from low to high. The axis of a constant reaches from 0 to a little beyond it.
-// Without values, low > high, it reaches from 0 to 1.
+// limits are the ends of an axis for values from low to high: to 0 for a constant, from 0 to 1 without values.
 func limits(low, high float64) (float64, float64) {
 	switch {
 	case !(low <= high), max(math.Abs(low), math.Abs(high)) < smallest:
@@ -97,18 +95,12 @@ func newPlot(f Figure) *plot.Plot {
 		a.LineStyle = draw.LineStyle{Color: grey, Width: vg.Points(0.6)}
 		a.Padding = 0
 	}
-	p.Add(newGridLines())
+	p.Add(gridLines{&plotter.Grid{Horizontal: draw.LineStyle{Color: mist, Width: vg.Points(0.7)}}})
 	return p
 }
 
 // gridLines draws one light line a tick of the vertical axis, under everything else.
 type gridLines struct{ *plotter.Grid }
-
-func newGridLines() gridLines {
-	lines := gridLines{&plotter.Grid{}}
-	lines.Horizontal = draw.LineStyle{Color: mist, Width: vg.Points(0.7)}
-	return lines
-}
 
 // GlyphBoxes implements plot.GlyphBoxer. It leaves half the height of a number above the data, so that the titles of panels
 // in a row are level with any ticks.

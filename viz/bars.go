@@ -5,6 +5,7 @@ package viz
 import (
 	"cmp"
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 
@@ -42,30 +43,37 @@ type Group struct {
 // Bars draws groups of bars from zero, with whiskers for intervals. A single group has
 // a name under each bar; several groups have their own names there, and a legend.
 func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
-	b := &bars{groups: groups}
+	var labels []string // all names in order of appearance
 	for _, g := range groups {
 		for _, bar := range g.Bars {
 			if slices.ContainsFunc(bar.values(), undrawable) {
 				return nil, fmt.Errorf("bar %q of %q has the values %g, want at most %g in size",
 					bar.Label, g.Label, bar.values(), largest)
 			}
-			if !slices.Contains(b.labels, bar.Label) {
-				b.labels = append(b.labels, bar.Label)
+			if !slices.Contains(labels, bar.Label) {
+				labels = append(labels, bar.Label)
 			}
 		}
 	}
-	b.styles = Styles(b.labels...)
+	b := &bars{groups: groups, styles: map[string]Style{}}
+	var entries legend
+	for i, style := range Styles(labels...) {
+		b.styles[labels[i]] = style
+		entries = append(entries, entry{style.Name, func(c draw.Canvas) {
+			c.FillPolygon(style.Color, rectangle(c.Min.X+4, c.Min.Y-0.5, c.Max.X-4, c.Max.Y-0.5))
+		}})
+	}
 	p := newPlot(f)
 	p.Add(b)
 	if len(groups) == 1 {
 		b.groups = nil
 		for _, bar := range groups[0].Bars {
-			b.groups = append(b.groups, Group{b.style(bar).Name, []Bar{bar}})
+			b.groups = append(b.groups, Group{b.styles[bar.Label].Name, []Bar{bar}})
 		}
 	} else if !f.Unlabelled {
-		p.Add(legend(b.entries()))
+		p.Add(entries)
 	}
-	var names nameTicks
+	var names plot.ConstantTicks
 	for i, g := range b.groups {
 		names = append(names, plot.Tick{Value: float64(i), Label: g.Label})
 	}
@@ -79,16 +87,14 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 // bars implements plot.Plotter. Group g is centred on x = g.
 type bars struct {
 	groups []Group
-	labels []string // all names in order of appearance
-	styles []Style  // one a name
+	styles map[string]Style // by label
 }
 
-func (b *bars) style(bar Bar) Style {
-	style := b.styles[slices.Index(b.labels, bar.Label)]
+func (b *bars) color(bar Bar) color.NRGBA {
 	if own, ok := methods[bar.Method]; ok {
-		style.Color = own.Color
+		return own.Color
 	}
-	return style
+	return b.styles[bar.Label].Color
 }
 
 // place returns the centre and the width of bar k in group g, in data units.
@@ -119,16 +125,6 @@ func (b *bars) note() (text string) {
 	return text
 }
 
-// entries are the names of the bars in a legend.
-func (b *bars) entries() (out []entry) {
-	for _, style := range b.styles {
-		out = append(out, entry{style.Name, func(c draw.Canvas) {
-			c.FillPolygon(style.Color, rectangle(c.Min.X+4, c.Min.Y-0.5, c.Max.X-4, c.Max.Y-0.5))
-		}})
-	}
-	return out
-}
-
 // DataRange implements plot.DataRanger. Zero is always in it, because the length of a bar is what is compared.
 func (b *bars) DataRange() (xmin, xmax, ymin, ymax float64) {
 	for _, g := range b.groups {
@@ -157,29 +153,27 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 			if math.IsNaN(bar.Value) {
 				notRun(c, vg.Point{X: centre, Y: ty(0)}, right-left)
 			} else {
-				color, box := b.style(bar).Color, rectangle(left, ty(0), right, ty(bar.Value))
+				color, box := b.color(bar), rectangle(left, ty(0), right, ty(bar.Value))
 				if bar.alone() {
 					c.StrokeLines(draw.LineStyle{Color: color, Width: vg.Points(1)}, append(box, box[0]))
 					color = fade(color, 0x40)
 				}
 				c.FillPolygon(color, box)
 			}
-			if bar.dotted() {
+			switch {
+			case bar.dotted():
 				for i, v := range bar.Seeds {
-					seedDot(c, vg.Point{X: centre + (right-left)*vg.Length(float64(i)-float64(len(bar.Seeds)-1)/2)*0.12, Y: ty(v)})
+					aside := vg.Length(float64(i) - float64(len(bar.Seeds)-1)/2)
+					at := vg.Point{X: centre + (right-left)*aside*0.12, Y: ty(v)}
+					c.FillPolygon(fade(paper, 0xd0), ring(at, 2.9)) // a light border, so that it can be seen on any bar
+					c.FillPolygon(ink, ring(at, 1.9))
 				}
-			} else if bar.whiskered() {
+			case bar.whiskered():
 				whisker(c, centre, ty(bar.Low), ty(bar.High), min((right-left)/4, 4))
 			}
 		}
 	}
 	c.StrokeLine2(draw.LineStyle{Color: grey, Width: vg.Points(0.8)}, c.Min.X, ty(0), c.Max.X, ty(0))
-}
-
-// seedDot is one seed's value, on a light border so that it can be seen on any bar.
-func seedDot(c draw.Canvas, at vg.Point) {
-	c.FillPolygon(fade(paper, 0xd0), ring(at, 2.9))
-	c.FillPolygon(ink, ring(at, 1.9))
 }
 
 // notRun says so above a height, upright where the bar would be narrow: an empty place there reads as a score of 0.

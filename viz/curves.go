@@ -135,11 +135,8 @@ const bandReps = 1000
 // drawMean adds the mean line with its band and returns the line's last value, NaN if there is none.
 func drawMean(p *plot.Plot, s Series, style Style) (end float64) {
 	var line, low, high plotter.XYs
-	for j, x := range s.X {
-		v := s.at(j)
-		if len(v) == 0 || len(v) < len(s.Y) {
-			continue
-		}
+	for _, j := range s.complete() {
+		x, v := s.X[j], s.at(j)
 		line = append(line, plotter.XY{X: x, Y: stat.Mean(v, nil)})
 		switch {
 		case s.Low != nil:
@@ -159,7 +156,7 @@ func drawMean(p *plot.Plot, s Series, style Style) (end float64) {
 		p.Add(&plotter.Polygon{XYs: []plotter.XYs{append(low, high...)}, Color: style.Band()})
 	}
 	if n := len(s.Y); s.Low == nil && n > 1 && n <= dotSeeds {
-		drawEach(p, s, style, len(line))
+		drawEach(p, s, style)
 	}
 	if s.Branched {
 		p.Add(branches{line[0], style.Color})
@@ -175,21 +172,20 @@ const dotSeeds = 5
 const manyPoints = 25
 
 // drawEach adds the seeds of a mean line: dots, or thin lines.
-func drawEach(p *plot.Plot, s Series, style Style, points int) {
+func drawEach(p *plot.Plot, s Series, style Style) {
+	points := s.complete()
 	var dots plotter.XYs
 	for _, y := range s.Y {
 		var line plotter.XYs
-		for j, v := range y {
-			if !math.IsNaN(v) && len(s.at(j)) == len(s.Y) {
-				line = append(line, plotter.XY{X: s.X[j], Y: v})
-			}
+		for _, j := range points {
+			line = append(line, plotter.XY{X: s.X[j], Y: y[j]})
 		}
-		if points > manyPoints {
+		if len(points) > manyPoints {
 			addLine(p, line, draw.LineStyle{Color: fade(style.Color, 0x48), Width: vg.Points(0.6)})
 		}
 		dots = append(dots, line...)
 	}
-	if points <= manyPoints {
+	if len(points) <= manyPoints {
 		addDots(p, dots, fade(style.Color, 0x90), vg.Points(1.5))
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 )
 
 func TestAMutedSeriesIsAGreyMeanWithoutAName(t *testing.T) {
@@ -97,12 +98,9 @@ func TestFiguresRefuseWhatTheyCannotDraw(t *testing.T) {
 func TestLongNamesLeaveRoomForTheLines(t *testing.T) {
 	series := Line("mappo-cermic "+strings.Repeat("explore.memory.pretrained=0123456789abcdef ", 4), []float64{0, 1000, 3000}, []float64{0, 1, 2})
 	series.Reference = true // dashed
-	p, err := Curves(Figure{Title: "names", X: "frames", Y: "score"}, series)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Curves(Figure{Title: "names", X: "frames", Y: "score"}, series))(t)
 	drawn := make(chan bool)
-	go func() { Image(p, 3*vg.Inch, 2*vg.Inch); close(drawn) }()
+	go func() { Plotted(p, 3*vg.Inch, 2*vg.Inch).Image(); close(drawn) }()
 	select {
 	case <-drawn:
 	case <-time.After(20 * time.Second):
@@ -125,14 +123,11 @@ func TestForksBranchOffTheirParents(t *testing.T) {
 }
 
 func TestTrainingOfARunThatHasNotBegunShowsTheOthers(t *testing.T) {
-	p, err := Training(&results.Record{}, ofCermic(trained("a", "mappo-cermic", 2e5, 600_000)), 2, measures...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Training(&results.Record{}, ofCermic(trained("a", "mappo-cermic", 2e5, 600_000)), 2, measures...))(t)
 	if len(p.Legend) != 1 || p.Legend[0].Name != "MAPPO-CERMIC" || len(p.Rows) != 2 || len(p.Rows[1]) != 1 {
 		t.Errorf("legend %v and %d rows, want the one method and three panels in two rows", p.Legend, len(p.Rows))
 	}
-	p.Image() // must not panic
+	p.Drawing().Image() // must not panic
 }
 
 // A run that has not begun, a projection that is no place in the world, and a bonus that is the same everywhere can be
@@ -144,7 +139,7 @@ func TestMapsOfVisitsThatSayLittle(t *testing.T) {
 	lock.Scene.MaxX, lock.Projection.Blocked = 3, nil
 	clear(even.Bonus)
 	for name, v := range map[string]*results.Visits{"none": none, "lock": lock, "even": even} {
-		if p, err := Visits(v); err != nil || p.Image().Bounds().Empty() {
+		if p, err := Visits(v); err != nil || p.Drawing().Image().Bounds().Empty() {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -225,7 +220,7 @@ func TestFiguresOfAnyNumbers(t *testing.T) {
 			case err == nil && infinite && name != "curves within limits", err != nil && !infinite && !math.IsNaN(r[0]):
 				t.Errorf("%s of %g and %g: error %v", name, r[0], r[1], err)
 			case err == nil:
-				Image(p, 2*vg.Inch, 2*vg.Inch)
+				Plotted(p, 2*vg.Inch, 2*vg.Inch).Image()
 			}
 		}
 	}
@@ -234,22 +229,18 @@ func TestFiguresOfAnyNumbers(t *testing.T) {
 		v.Bonus = r[:]
 		p, err := Visits(v)
 		if err == nil {
-			p.Image()
+			p.Drawing().Image()
 		}
 	}
 }
 
 func TestAFigureIsWrittenInEveryFormat(t *testing.T) {
-	p, err := Curves(Figure{Title: "ε-greedy below zero", X: "frames", Y: "r^i (√nats)"}, Line("MAPPO-ε-greedy", []float64{0, 1}, []float64{-2, -1}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := Line("MAPPO-ε-greedy", []float64{0, 1}, []float64{-2, -1})
+	p := must.Get(Curves(Figure{Title: "ε-greedy below zero", X: "frames", Y: "r^i (√nats)"}, line))(t)
 	for ext, begin := range map[string]string{".png": "\x89PNG", ".svg": "<?xml"} {
 		path := filepath.Join(t.TempDir(), "figure"+ext)
-		if err := os.WriteFile(path, []byte("an older figure"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := Write(path, p, Width, Height); err != nil {
+		must.Do(t, os.WriteFile(path, []byte("an older figure"), 0o666))
+		if err := Plotted(p, Width, Height).Write(path); err != nil {
 			t.Errorf("%s: %v", ext, err)
 		}
 		data, err := os.ReadFile(path)
@@ -263,7 +254,5 @@ func TestAFigureIsWrittenInEveryFormat(t *testing.T) {
 			t.Errorf("%d texts of an SVG, of which %d say how long they are", texts, bytes.Count(data, []byte("<text textLength=")))
 		}
 	}
-	if err := Write(filepath.Join(t.TempDir(), "figure.gif"), p, Width, Height); err == nil || !strings.Contains(err.Error(), ".png or .svg") {
-		t.Errorf("a format that there is not: %v", err)
-	}
+	must.Refuse(t, Plotted(p, Width, Height).Write(filepath.Join(t.TempDir(), "figure.gif")), ".png or .svg")
 }

@@ -22,15 +22,15 @@ type Node struct {
 	Title       string   // first line, bold
 	Lines       []string // below it
 	Column, Row float64  // of its centre; halves are fine
-	Kind        nodeKind
+	Kind        NodeKind
 }
 
-// nodeKind says what a box stands for, and so how it looks.
-type nodeKind int
+// NodeKind says what a box stands for, and so how it looks.
+type NodeKind int
 
 // The kinds of boxes.
 const (
-	_       nodeKind = iota // data: numbers that are passed on: a plain box
+	Data    NodeKind = iota // numbers that are passed on: a plain box
 	Network                 // something with parameters: a filled box
 	Loss                    // what is minimised: a heavy frame
 	Reward                  // a reward: a heavy frame in the reward's colour

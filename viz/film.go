@@ -52,7 +52,7 @@ func (s sheet) draw(frames int, caption func(k int) string, picture func(k int) 
 // Strip draws a few scenes of an episode side by side, evenly spaced from the first to the last, each with its step and
 // the ways that agents and objects came. scenes holds one a step, the reset first. Wide scenes stand in several rows.
 func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
-	view, scenes, err := viewOf(scenes)
+	scenes, err := inOneView(scenes)
 	if err != nil {
 		return nil, err
 	}
@@ -60,22 +60,17 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 		return nil, fmt.Errorf("strip of %d frames, want at least 1", frames)
 	}
 	frames = min(frames, len(scenes))
-	s := sheet{columns: view.columns(frames), foot: 16, drop: 2, align: text.YTop}
+	s := sheet{columns: frames, foot: 16, drop: 2, align: text.YTop}
+	if ratio := aspect(scenes[0]); ratio > 2 { // side by side, a wide scene would become a thread
+		s.columns = max(1, int(math.Ceil(float64(frames)/math.Ceil(ratio/2))))
+	}
 	side := max(7.6*vg.Inch/vg.Length(s.columns)-8, 1.3*vg.Inch)
-	s.width, s.height = view.size(min(side, 4*vg.Inch))
+	s.width, s.height = size(scenes[0], min(side, 4*vg.Inch))
 	step := func(k int) int { return int(math.Round(float64(k*(len(scenes)-1)) / float64(max(frames-1, 1)))) }
 	return s.draw(frames, func(k int) string { return fmt.Sprintf("t = %d", step(k)) }, func(k int) image.Image {
-		m, _ := rendering(scenes[step(k)], trailsOf(scenes[:step(k)+1]), s.width, s.height, dpi)
+		m, _ := rendering(scenes[:step(k)+1], s.width, s.height, dpi)
 		return m
 	}), nil
-}
-
-// columns is how many scenes stand beside each other, so that a wide one does not become a thread.
-func (v view) columns(frames int) int {
-	if ratio := (v.maxX - v.minX) / (v.maxY - v.minY); ratio > 2 {
-		return max(1, int(math.Ceil(float64(frames)/math.Ceil(ratio/2))))
-	}
-	return frames
 }
 
 func pixels(l vg.Length) int { return int(math.Round(float64(l) / 72 * dpi)) }
@@ -110,7 +105,7 @@ type format struct {
 }
 
 func animate(scenes []envs.Scene, stepsPerSecond float64, f format) (*gif.GIF, error) {
-	view, scenes, err := viewOf(scenes)
+	scenes, err := inOneView(scenes)
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +113,10 @@ func animate(scenes []envs.Scene, stepsPerSecond float64, f format) (*gif.GIF, e
 		return nil, fmt.Errorf("film of %g steps a second, want more than 0", stepsPerSecond)
 	}
 	every := (len(scenes) + f.frames - 1) / f.frames
-	width, height := view.roomy(f.side)
+	width, height := roomy(scenes[0], f.side)
 	var pictures []draw.Image
 	for i := 0; i < len(scenes); i += every {
-		m, p := rendering(scenes[i], trailsOf(scenes[max(0, i-tail):i+1]), width, height, f.resolution)
+		m, p := rendering(scenes[max(0, i-tail):i+1], width, height, f.resolution)
 		p.caption(width, height, i, len(scenes))
 		pictures = append(pictures, m)
 	}
@@ -138,14 +133,9 @@ func (p painter) caption(width, height vg.Length, step, steps int) {
 	p.FillPolygon(stone, rectangle(0, 0, done, 2))
 }
 
-// rendering draws one scene, with trails beneath its shapes, into a picture of its own, whose edges cut off what lies
-// outside.
-func rendering(s envs.Scene, trails []trail, width, height vg.Length, resolution int) (draw.Image, painter) {
-	return layered(s, width, height, resolution, func(p painter) {
-		for _, t := range trails {
-			p.trail(t)
-		}
-	})
+// rendering draws the last of scenes, over the ways to it, into a picture of its own.
+func rendering(scenes []envs.Scene, width, height vg.Length, resolution int) (draw.Image, painter) {
+	return layered(scenes[len(scenes)-1], width, height, resolution, func(p painter) { p.trails(scenes) })
 }
 
 // layered is rendering with other drawings beneath the shapes; the painter can draw more above them.
@@ -157,8 +147,7 @@ func layered(s envs.Scene, width, height vg.Length, resolution int, under func(p
 	return img.Image(), drawScene(vgdraw.New(img), s, under)
 }
 
-// project draws a mosaic of s into m, which shows all of s. Every pixel takes the colour of the one of the mosaic that
-// it lies in: blurred ones would show what no agent sees, and have too many colours for a film.
+// project draws a mosaic of s into m, which shows all of s, without blurring: blurred cells show what no agent sees.
 func project(m draw.Image, s envs.Scene, mosaic *envs.Mosaic) {
 	wide, high, rgb := mosaic.RGB()
 	cells := image.NewRGBA(image.Rect(0, 0, wide, high))
@@ -173,66 +162,61 @@ func project(m draw.Image, s envs.Scene, mosaic *envs.Mosaic) {
 	xdraw.NearestNeighbor.Scale(m, part, cells, cells.Bounds(), xdraw.Src, nil)
 }
 
-// view is the smallest rectangle that holds the rectangles of all scenes, so that a film does not jump.
-type view struct{ minX, minY, maxX, maxY float64 }
-
 // mostLength is how many times as long as the other a side of a scene may be: a longer one would be a thread.
 const mostLength = 1000
 
-// viewOf returns the view of scenes, and the scenes as seen through it: without the shapes that are nowhere near.
-func viewOf(all []envs.Scene) (v view, seen []envs.Scene, err error) {
+// inOneView gives all scenes the smallest rectangle that holds those of each, so that a film does not jump. Shapes
+// at no place, far away, or so large that their dashes would be drawn without end are left out.
+func inOneView(all []envs.Scene) (seen []envs.Scene, err error) {
 	if len(all) == 0 {
-		return v, nil, errors.New("no scenes to draw")
+		return nil, errors.New("no scenes to draw")
 	}
-	v = view{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+	view := envs.Scene{MinX: math.Inf(1), MinY: math.Inf(1), MaxX: math.Inf(-1), MaxY: math.Inf(-1)}
 	for i, s := range all {
-		ratio := (s.MaxX - s.MinX) / (s.MaxY - s.MinY)
-		if !(s.MaxX > s.MinX && ratio <= mostLength && ratio >= 1./mostLength) {
-			return v, nil, fmt.Errorf("scene %d spans [%g, %g] × [%g, %g], want a rectangle with sides of at most %d to 1",
+		if ratio := aspect(s); !(s.MaxX > s.MinX && ratio <= mostLength && ratio >= 1./mostLength) {
+			return nil, fmt.Errorf("scene %d spans [%g, %g] × [%g, %g], want a rectangle with sides of at most %d to 1",
 				i, s.MinX, s.MaxX, s.MinY, s.MaxY, mostLength)
 		}
-		v.minX, v.minY = min(v.minX, s.MinX), min(v.minY, s.MinY)
-		v.maxX, v.maxY = max(v.maxX, s.MaxX), max(v.maxY, s.MaxY)
+		view.MinX, view.MinY = min(view.MinX, s.MinX), min(view.MinY, s.MinY)
+		view.MaxX, view.MaxY = max(view.MaxX, s.MaxX), max(view.MaxY, s.MaxY)
 	}
 	for _, s := range all {
-		s.MinX, s.MinY, s.MaxX, s.MaxY = v.minX, v.minY, v.maxX, v.maxY
-		s.Shapes = slices.DeleteFunc(slices.Clone(s.Shapes), v.misses)
+		s.MinX, s.MinY, s.MaxX, s.MaxY = view.MinX, view.MinY, view.MaxX, view.MaxY
+		s.Shapes = slices.DeleteFunc(slices.Clone(s.Shapes), func(o envs.Shape) bool {
+			size := math.Abs(o.Radius) + math.Abs(o.Width) + math.Abs(o.Height)
+			reach := math.Abs(o.X-s.MinX) + math.Abs(o.Y-s.MinY) + size
+			return !(reach <= 20*(s.MaxX-s.MinX+s.MaxY-s.MinY)) || o.Angle-o.Angle != 0
+		})
 		seen = append(seen, s)
 	}
-	return v, seen, nil
+	return seen, nil
 }
 
-// misses reports whether a shape is far from the view, or so large that its dashes would be drawn without end, or at no
-// place at all.
-func (v view) misses(s envs.Shape) bool {
-	reach := math.Abs(s.X-v.minX) + math.Abs(s.Y-v.minY) + math.Abs(s.Radius) + math.Abs(s.Width) + math.Abs(s.Height)
-	return !(reach <= 20*(v.maxX-v.minX+v.maxY-v.minY)) || s.Angle-s.Angle != 0
-}
+// aspect is the width of a scene over its height.
+func aspect(s envs.Scene) float64 { return (s.MaxX - s.MinX) / (s.MaxY - s.MinY) }
 
-// size keeps the proportions of the view; its longer side is given.
-func (v view) size(side vg.Length) (width, height vg.Length) {
-	ratio := vg.Length((v.maxY - v.minY) / (v.maxX - v.minX))
-	if ratio > 1 {
-		return side / ratio, side
+// size keeps the proportions of a scene; its longer side is given.
+func size(s envs.Scene, side vg.Length) (width, height vg.Length) {
+	if ratio := vg.Length(aspect(s)); ratio < 1 {
+		return side * ratio, side
 	}
-	return side, side * ratio
+	return side, side / vg.Length(aspect(s))
 }
 
 // roomy is size for a single picture: a wide one may be longer than side, so that its height is not lost.
-func (v view) roomy(side vg.Length) (width, height vg.Length) {
-	ratio := (v.maxX - v.minX) / (v.maxY - v.minY)
-	return v.size(side * vg.Length(math.Sqrt(max(1, ratio/2))))
+func roomy(s envs.Scene, side vg.Length) (width, height vg.Length) {
+	return size(s, side*vg.Length(math.Sqrt(max(1, aspect(s)/2))))
 }
 
 // film packs pictures of equal size into a GIF with one palette of at most so many colours, 255. A frame holds only
 // what differs from the frame before: the rest is cut off or transparent, which compresses to next to nothing. delay is
 // in hundredths of a second.
 func film(pictures []draw.Image, delay, colors int) *gif.GIF {
-	palette, index := paletteOf(pictures, colors)
+	palette := newPalette(pictures, colors)
 	out := &gif.GIF{}
 	var before *image.Paletted
 	for _, m := range pictures {
-		full := indexed(m, palette, index)
+		full := palette.convert(m)
 		frame := full
 		if before != nil {
 			frame = difference(before, full)
@@ -246,24 +230,9 @@ func film(pictures []draw.Image, delay, colors int) *gif.GIF {
 
 // Paletted is a picture in its 255 most frequent colours, the nearest of them for others, which takes a PNG fewer
 // bytes.
-func Paletted(m draw.Image) *image.Paletted {
-	palette, index := paletteOf([]draw.Image{m}, 255)
-	return indexed(m, palette, index)
-}
+func Paletted(m draw.Image) *image.Paletted { return newPalette([]draw.Image{m}, 255).convert(m) }
 
-// indexed is m in the colours of a palette, of which index finds the nearest.
-func indexed(m image.Image, palette color.Palette, index func(color.Color) uint8) *image.Paletted {
-	out := image.NewPaletted(m.Bounds(), palette)
-	for y := m.Bounds().Min.Y; y < m.Bounds().Max.Y; y++ {
-		for x := m.Bounds().Min.X; x < m.Bounds().Max.X; x++ {
-			out.SetColorIndex(x, y, index(m.At(x, y)))
-		}
-	}
-	return out
-}
-
-// difference is the part of a frame that differs from the one before: the smallest rectangle that holds all of it, at
-// least one pixel, in which equal pixels are transparent.
+// difference is the least rectangle of a frame that holds all changes; pixels as in the frame before are transparent.
 func difference(before, now *image.Paletted) *image.Paletted {
 	out := image.NewPaletted(now.Rect, now.Palette) // transparent
 	var changed image.Rectangle
@@ -281,10 +250,13 @@ func difference(before, now *image.Paletted) *image.Paletted {
 	return out.SubImage(changed).(*image.Paletted)
 }
 
-// paletteOf takes the most frequent colours after rounding to 6 bits a channel, behind the transparent one, and returns
-// them with a function that finds the nearest one. Scenes have few colours; only edges have more, and rounding them
-// cannot be seen.
-func paletteOf(pictures []draw.Image, colors int) (color.Palette, func(color.Color) uint8) {
+// palette is the transparent colour and the most frequent ones of some pictures, rounded to 6 bits a channel.
+type palette struct {
+	colors color.Palette
+	index  map[[3]uint8]uint8 // of the nearest to each rounded colour of the pictures
+}
+
+func newPalette(pictures []draw.Image, most int) palette {
 	count := map[[3]uint8]int{}
 	for _, m := range pictures {
 		b := m.Bounds()
@@ -297,20 +269,26 @@ func paletteOf(pictures []draw.Image, colors int) (color.Palette, func(color.Col
 	keys := slices.SortedFunc(maps.Keys(count), func(a, b [3]uint8) int { // ties in a fixed order, so that a film is reproducible
 		return cmp.Or(count[b]-count[a], slices.Compare(a[:], b[:]))
 	})
-	palette := color.Palette{color.Transparent}
-	for _, k := range keys[:min(colors, len(keys))] {
-		palette = append(palette, color.RGBA{k[0], k[1], k[2], 0xff})
-	}
-	known := map[[3]uint8]uint8{}
-	return palette, func(c color.Color) uint8 {
-		k := rounded(c)
-		i, ok := known[k]
-		if !ok {
-			i = uint8(1 + palette[1:].Index(color.RGBA{k[0], k[1], k[2], 0xff}))
-			known[k] = i
+	p := palette{color.Palette{color.Transparent}, map[[3]uint8]uint8{}}
+	for _, k := range keys {
+		c := color.RGBA{k[0], k[1], k[2], 0xff}
+		if len(p.colors) <= most {
+			p.colors = append(p.colors, c)
 		}
-		return i
+		p.index[k] = uint8(1 + p.colors[1:].Index(c))
 	}
+	return p
+}
+
+// convert is one of the pictures in the colours of the palette.
+func (p palette) convert(m draw.Image) *image.Paletted {
+	out := image.NewPaletted(m.Bounds(), p.colors)
+	for y := out.Rect.Min.Y; y < out.Rect.Max.Y; y++ {
+		for x := out.Rect.Min.X; x < out.Rect.Max.X; x++ {
+			out.SetColorIndex(x, y, p.index[rounded(m.At(x, y))])
+		}
+	}
+	return out
 }
 
 // rounded keeps the 6 upper bits of each channel and repeats the first two below, so that white stays white.

@@ -19,6 +19,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/theory"
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 )
 
 var regen = flag.Bool("regen", false, "rewrite the golden images in testdata")
@@ -147,27 +148,22 @@ func TestFiguresLookAsBefore(t *testing.T) {
 		var got image.Image
 		switch f := figure.(type) {
 		case *plot.Plot:
-			got = Image(f, Width, Height)
+			got = Plotted(f, Width, Height).Image()
 		case Panels:
-			got = f.Image()
+			got = f.Drawing().Image()
 		case image.Image:
 			got = f
 		}
 		path := filepath.Join("testdata", name+".png")
 		if *regen {
-			if err := WritePNG(path, got); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, WritePNG(path, got))
 			continue
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatalf("%v; make it with: go test ./viz -regen", err)
 		}
-		want, err := png.Decode(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(png.Decode(bytes.NewReader(data)))(t)
 		// Processors with and without fused multiply-add round edges differently: a few pixels of anti-aliasing may move.
 		if part := pixelDifference(got, want); part > 0.002 {
 			t.Errorf("%.2f %% of the picture differs from %s", 100*part, path)

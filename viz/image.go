@@ -31,40 +31,36 @@ const (
 	Height = 3.5 * vg.Inch
 )
 
-// drawing is a figure of one size.
-type drawing struct {
+// Drawing is a figure of one size, in any format.
+type Drawing struct {
 	width, height vg.Length
 	paint         func(draw.Canvas)
 }
 
-// plotted is a plot with the margins that every format has.
-func plotted(p *plot.Plot, width, height vg.Length) drawing {
-	return drawing{width, height, func(c draw.Canvas) {
+// Plotted is a plot of a size, with the margins that every format has.
+func Plotted(p *plot.Plot, width, height vg.Length) Drawing {
+	return Drawing{width, height, func(c draw.Canvas) {
 		inner := draw.Crop(c, vg.Points(6), -vg.Points(8), vg.Points(5), -vg.Points(6))
 		arranged(p, inner.Size().X, inner.Size().Y).Draw(inner)
 	}}
 }
 
-func (d drawing) image() image.Image {
+// Image is the figure as a bitmap.
+func (d Drawing) Image() image.Image {
 	c := vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
 	d.paint(draw.New(c))
 	return c.Image()
 }
 
-func (d drawing) onPaper(sizer vg.CanvasSizer) {
-	c := draw.New(sizer)
-	c.FillPolygon(paper, rectangle(0, 0, d.width, d.height))
-	d.paint(c)
-}
-
-// write draws into a file of the format that its name ends in.
-func (d drawing) write(path string) (err error) {
+// Write draws into a file of the format that its name ends in: .png or .svg. An existing file is replaced only once the
+// whole figure is drawn.
+func (d Drawing) Write(path string) (err error) {
 	var data []byte
 	switch filepath.Ext(path) {
 	case ".png":
-		return WritePNG(path, d.image())
+		data, err = PNG(d.Image())
 	case ".svg":
-		data, err = d.svg()
+		data, err = d.SVG()
 	default:
 		err = errors.New("a figure's name must end in .png or .svg")
 	}
@@ -73,31 +69,6 @@ func (d drawing) write(path string) (err error) {
 	}
 	return results.WriteFile(path, data)
 }
-
-// Image draws one plot at the given size.
-func Image(p *plot.Plot, width, height vg.Length) image.Image {
-	return plotted(p, width, height).image()
-}
-
-// SVG draws one plot as SVG, to stand in a page.
-func SVG(p *plot.Plot, width, height vg.Length) ([]byte, error) {
-	return plotted(p, width, height).svg()
-}
-
-// Write draws a plot into a file of the format that its name ends in: .png or .svg. An existing
-// file is replaced only once the whole figure is drawn.
-func Write(path string, p *plot.Plot, width, height vg.Length) error {
-	return plotted(p, width, height).write(path)
-}
-
-// WritePanels is Write for panels.
-func WritePanels(path string, p Panels) error { return p.layout().write(path) }
-
-// Image draws all panels with equal data areas.
-func (p Panels) Image() image.Image { return p.layout().image() }
-
-// SVG draws all panels as SVG, to stand in a page.
-func (p Panels) SVG() ([]byte, error) { return p.layout().svg() }
 
 // PNG encodes an image.
 func PNG(m image.Image) ([]byte, error) {
@@ -137,9 +108,12 @@ func (c *svg) FillString(face font.Face, at vg.Point, text string) {
 	c.Canvas.FillString(face, at, text)
 }
 
-func (d drawing) svg() ([]byte, error) {
+// SVG is the figure as SVG, to stand in a page.
+func (d Drawing) SVG() ([]byte, error) {
 	c := &svg{Canvas: vgsvg.New(d.width, d.height)}
-	d.onPaper(c)
+	canvas := draw.New(c)
+	canvas.FillPolygon(paper, rectangle(0, 0, d.width, d.height))
+	d.paint(canvas)
 	var b, out bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("drawing the figure: %w", err)
@@ -174,24 +148,33 @@ func NewPanels(columns int, plots ...*plot.Plot) Panels {
 	return Panels{Rows: slices.Collect(slices.Chunk(plots, columns)), Width: 3.1 * vg.Inch, Height: 2.3 * vg.Inch}
 }
 
+// Chart is a figure of curves.
+type Chart struct {
+	Figure
+	Series []Series
+}
+
+// CurvePanels are the Curves of charts in rows with this many columns.
+func CurvePanels(columns int, charts ...Chart) (Panels, error) {
+	var plots []*plot.Plot
+	for _, c := range charts {
+		p, err := Curves(c.Figure, c.Series...)
+		if err != nil {
+			return NewPanels(columns), fmt.Errorf("%s: %w", c.Title, err)
+		}
+		plots = append(plots, p)
+	}
+	return NewPanels(columns, plots...), nil
+}
+
 // MaxWidth is that of the widest figure: 1,098 pixels, which fit a notebook's column.
 const MaxWidth = 7.84 * vg.Inch
 
-// layout arranges the panels in one drawing. Panels that together were wider than MaxWidth become narrower.
-func (p Panels) layout() drawing {
+// Drawing arranges the panels with equal data areas. Panels that together were wider than MaxWidth become narrower.
+func (p Panels) Drawing() Drawing {
 	columns := 0
 	for _, row := range p.Rows {
 		columns = max(columns, len(row))
-	}
-	grid := make([][]*plot.Plot, len(p.Rows))
-	for i, row := range p.Rows {
-		grid[i] = make([]*plot.Plot, columns)
-		for j, plot := range row {
-			if plot != nil {
-				own := *plot
-				grid[i][j] = &own
-			}
-		}
 	}
 	const margin = 8
 	width := min(p.Width*vg.Length(columns)+2*margin, MaxWidth)
@@ -206,22 +189,30 @@ func (p Panels) layout() drawing {
 		title.YAlign = draw.YTop
 		above = title.Height(text) + 9.5
 	}
-	note, foot := wrapped(noteStyle().Width, commonNote(grid), width-2*margin, 3), vg.Length(0)
+	common, differ := commonNote(p.Rows)
+	note, foot := wrapped(noteStyle().Width, common, width-2*margin, 3), vg.Length(0)
 	if note != "" {
 		foot = noteStyle().Height(note) + 5.6
 	}
-	for _, row := range grid {
-		for j, plot := range row {
-			if plot != nil {
-				if _, ok := plot.X.Tick.Marker.(ticks); ok && p.Width < 4*vg.Inch {
-					plot.X.Tick.Marker = ticks{about: 3}
-				}
-				row[j] = arranged(plot, (width-2*margin)/vg.Length(columns), p.Height)
+	grid := make([][]*plot.Plot, len(p.Rows))
+	for i, row := range p.Rows {
+		grid[i] = make([]*plot.Plot, columns)
+		for j, panel := range row {
+			if panel == nil {
+				continue
 			}
+			own := *panel
+			if !differ {
+				setNote(&own, "")
+			}
+			if _, ok := own.X.Tick.Marker.(ticks); ok && p.Width < 4*vg.Inch {
+				own.X.Tick.Marker = ticks{about: 3}
+			}
+			grid[i][j] = arranged(&own, (width-2*margin)/vg.Length(columns), p.Height)
 		}
 	}
 	height := p.Height*vg.Length(len(grid)) + above + head + foot + 2*margin
-	return drawing{width, height, func(whole draw.Canvas) {
+	return Drawing{width, height, func(whole draw.Canvas) {
 		c := draw.Crop(whole, margin, -margin, margin, -margin)
 		c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y}, text)
 		drawLegend(draw.Crop(c, 0, 0, 0, -above), entries)
@@ -243,18 +234,17 @@ func (p Panels) layout() drawing {
 	}}
 }
 
-// commonNote takes the note of the panels away from them, if all that have one have the same.
-func commonNote(grid [][]*plot.Plot) (common string) {
-	plots := slices.DeleteFunc(slices.Concat(grid...), func(p *plot.Plot) bool { return p == nil })
-	for _, p := range plots {
+// commonNote is the note of all panels that have one, empty if theirs differ.
+func commonNote(rows [][]*plot.Plot) (common string, differ bool) {
+	for _, p := range slices.Concat(rows...) {
+		if p == nil {
+			continue
+		}
 		note := noteOf(p)
 		if note != "" && common != "" && note != common {
-			return ""
+			return "", true
 		}
 		common = cmp.Or(note, common)
 	}
-	for _, p := range plots {
-		setNote(p, "")
-	}
-	return common
+	return common, false
 }

@@ -35,8 +35,7 @@ const (
 	legendGap    = vg.Length(16) // between entries
 )
 
-// layout breaks entries into centred rows no wider than width and returns the name and the position of each, relative
-// to the top left corner, and the height of all.
+// layout breaks entries into centred rows: the name and position of each, from the top left corner, and the height.
 func layout(entries []entry, width vg.Length) (names []string, at []vg.Point, height vg.Length) {
 	style := typeface(9, false)
 	names, at = make([]string, len(entries)), make([]vg.Point, len(entries))
@@ -173,8 +172,7 @@ func (l endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: widest + indent + vg.Points(2)}}}}
 }
 
-// longestName is how many letters of a name stand beside a line: longer ones would leave no room for the lines
-// themselves.
+// longestName is how many letters of a name stand beside a line: longer ones would leave no room for the lines.
 const longestName = 30
 
 // cut shortens a name to longestName letters by leaving some out in the middle.

@@ -35,8 +35,8 @@ type painter struct {
 	scale    vg.Length // points a world unit
 	originX  vg.Length
 	originY  vg.Length
-	thinnest vg.Length // smallest radius and width that can be seen
-	taken    *boxes    // where nothing more must be written
+	thinnest vg.Length       // smallest radius and width that can be seen
+	taken    *[]vg.Rectangle // where nothing more must be written
 }
 
 // newPainter fits the rectangle of s into c, centred.
@@ -45,7 +45,7 @@ func newPainter(c draw.Canvas, s envs.Scene) painter {
 	scale := min(size.X/vg.Length(s.MaxX-s.MinX), size.Y/vg.Length(s.MaxY-s.MinY))
 	centre := c.Center()
 	return painter{c, scale, centre.X - scale*vg.Length(s.MinX+s.MaxX)/2, centre.Y - scale*vg.Length(s.MinY+s.MaxY)/2,
-		min(size.X, size.Y*2) / 90, &boxes{}}
+		min(size.X, size.Y*2) / 90, &[]vg.Rectangle{}}
 }
 
 func (p painter) at(x, y float64) vg.Point {
@@ -98,7 +98,7 @@ func drawScene(c draw.Canvas, s envs.Scene, under func(painter)) painter {
 	for _, shape := range s.Shapes {
 		p.shape(shape)
 		if shape.Role == envs.RoleAgent { // a number must not hide another agent
-			p.taken.add(p.at(shape.X, shape.Y), p.reach(shape), p.reach(shape))
+			p.take(p.at(shape.X, shape.Y), p.reach(shape), p.reach(shape))
 			if p.holdsNumber(shape) {
 				p.number(shape)
 			}
@@ -130,17 +130,11 @@ func (p painter) shape(s envs.Shape) {
 		p.circle(s, l)
 	case s.Height > 0:
 		p.outline(p.corners(s), l)
-		p.inside(s)
+		if s.Label != "" { // such as the payoff of a joint action
+			p.FillText(typeface(max(float64(p.reach(s))*0.8, 6), false), p.at(s.X, s.Y), s.Label)
+		}
 	case s.Width > 0:
 		p.segment(s, l)
-	}
-}
-
-// inside writes the label of a rectangle, such as the payoff of a joint action, in its middle.
-func (p painter) inside(s envs.Shape) {
-	if s.Label != "" {
-		style := typeface(max(float64(p.reach(s))*0.8, 6), false)
-		p.FillText(style, p.at(s.X, s.Y), s.Label)
 	}
 }
 
@@ -221,12 +215,12 @@ func (p painter) holdsNumber(s envs.Shape) bool { return float64(p.reach(s))*1.3
 // name writes the label of a shape above it.
 func (p painter) name(s envs.Shape) {
 	style := typeface(max(float64(p.thinnest)*2.6, 6), false)
-	at, half := p.at(s.X, s.Y), style.Font.Size/2
+	at := p.at(s.X, s.Y)
 	at.Y += p.reach(s) + style.Font.Size*0.7
 	label := fitted(style.Width, s.Label, p.Size().X/2)
 	across := style.Width(label) / 2
 	at.X = max(p.Min.X+across, min(at.X, p.Max.X-across))
-	p.taken.add(at, across, half)
+	p.take(at, across, style.Font.Size/2)
 	p.FillText(style, at, label)
 }
 
@@ -261,21 +255,18 @@ func star(centre vg.Point, r vg.Length) []vg.Point {
 	return out
 }
 
-// trail is the way that an agent or an object came.
-type trail struct {
-	shape envs.Shape // as it is now
-	path  [][2]float64
-}
+// leap is the longest step of a trail, as a share of the picture's longer side: a longer one is a teleport.
+const leap = 0.15
 
-// trailsOf are the ways to the last of scenes of all that moves: agents by their number, objects by their place among
-// the objects of a scene.
-func trailsOf(scenes []envs.Scene) []trail {
+// trails draws the ways of agents and objects to the last of scenes, pale enough to lie under everything.
+func (p painter) trails(scenes []envs.Scene) {
 	type mover struct {
 		role  envs.Role
 		index int
 	}
 	var order []mover
-	ways := map[mover]*trail{}
+	ways := map[mover][][]vg.Point{}
+	longest := leap * float64(max(p.Size().X, p.Size().Y))
 	for _, s := range scenes {
 		objects := 0
 		for _, shape := range s.Shapes {
@@ -288,49 +279,37 @@ func trailsOf(scenes []envs.Scene) []trail {
 			default:
 				continue
 			}
-			if ways[m] == nil {
-				order, ways[m] = append(order, m), &trail{}
+			lines, known := ways[m]
+			if !known {
+				order = append(order, m)
 			}
-			way := ways[m]
-			way.shape = shape
-			way.path = append(way.path, [2]float64{shape.X, shape.Y})
+			ways[m] = extended(lines, p.at(shape.X, shape.Y), longest)
 		}
 	}
-	out := make([]trail, len(order))
-	for i, m := range order {
-		out[i] = *ways[m]
-	}
-	return out
-}
-
-// leap is the longest step of a trail, as a share of the picture's longer side: a longer one is a teleport and is not drawn.
-const leap = 0.15
-
-// trail draws a way as a thin line, pale enough to lie under everything.
-func (p painter) trail(t trail) {
-	var lines [][]vg.Point
-	before, longest := vg.Point{}, leap*float64(max(p.Size().X, p.Size().Y))
-	for i, q := range t.path {
-		at := p.at(q[0], q[1])
-		if i == 0 || math.Hypot(float64(at.X-before.X), float64(at.Y-before.Y)) > longest {
-			lines = append(lines, nil)
+	for _, m := range order {
+		color := fade(woodEdge, 0x70)
+		if m.role == envs.RoleAgent {
+			color = fade(agentColor(m.index), 0x90)
 		}
-		lines[len(lines)-1] = append(lines[len(lines)-1], at)
-		before = at
+		p.StrokeLines(draw.LineStyle{Color: color, Width: p.thinnest * 0.45}, ways[m]...)
 	}
-	color := fade(woodEdge, 0x70)
-	if t.shape.Role == envs.RoleAgent {
-		color = fade(agentColor(t.shape.Agent), 0x90)
-	}
-	p.StrokeLines(draw.LineStyle{Color: color, Width: p.thinnest * 0.45}, lines...)
 }
 
-// boxes are the places of a picture that are taken.
-type boxes []vg.Rectangle
+// extended is a way with one more point, which begins a new line after a step longer than longest.
+func extended(lines [][]vg.Point, at vg.Point, longest float64) [][]vg.Point {
+	if n := len(lines); n > 0 {
+		before := lines[n-1][len(lines[n-1])-1]
+		if math.Hypot(float64(at.X-before.X), float64(at.Y-before.Y)) <= longest {
+			lines[n-1] = append(lines[n-1], at)
+			return lines
+		}
+	}
+	return append(lines, []vg.Point{at})
+}
 
-// add takes the box around a centre.
-func (b *boxes) add(centre vg.Point, halfWidth, halfHeight vg.Length) {
-	*b = append(*b, around(centre, halfWidth, halfHeight))
+// take notes the box around a centre as a place where nothing more must be written.
+func (p painter) take(centre vg.Point, halfWidth, halfHeight vg.Length) {
+	*p.taken = append(*p.taken, around(centre, halfWidth, halfHeight))
 }
 
 func around(centre vg.Point, halfWidth, halfHeight vg.Length) vg.Rectangle {
@@ -338,10 +317,10 @@ func around(centre vg.Point, halfWidth, halfHeight vg.Length) vg.Rectangle {
 	return vg.Rectangle{Min: centre.Sub(half), Max: centre.Add(half)}
 }
 
-// covered is the occupied area of r; overlaps count several times.
-func (b *boxes) covered(r vg.Rectangle) vg.Length {
+// covered is the taken area of r; overlaps count several times.
+func (p painter) covered(r vg.Rectangle) vg.Length {
 	sum := vg.Length(0)
-	for _, o := range *b {
+	for _, o := range *p.taken {
 		width, height := min(r.Max.X, o.Max.X)-max(r.Min.X, o.Min.X), min(r.Max.Y, o.Max.Y)-max(r.Min.Y, o.Min.Y)
 		if width > 0 && height > 0 {
 			sum += width * height
@@ -358,10 +337,10 @@ func (p painter) beside(centre vg.Point, radius, size, width vg.Length) vg.Point
 		at := vg.Point{X: centre.X + d[0]*(radius+width*0.8), Y: centre.Y + d[1]*(radius+size*0.6)}
 		box := around(at, width/2, size*0.4)
 		outside := box.Min.X < p.Min.X || box.Max.X > p.Max.X || box.Min.Y < p.Min.Y || box.Max.Y > p.Max.Y
-		if hidden := p.taken.covered(box); !outside && (least < 0 || hidden < least) {
+		if hidden := p.covered(box); !outside && (least < 0 || hidden < least) {
 			best, least = at, hidden
 		}
 	}
-	p.taken.add(best, width/2, size*0.4)
+	p.take(best, width/2, size*0.4)
 	return best
 }

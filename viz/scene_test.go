@@ -9,22 +9,15 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 )
 
 func TestFilmPlaysBackWhatWasDrawn(t *testing.T) {
 	const steps = 12
-	film, err := Animate(lifting(steps), 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	film := must.Get(Animate(lifting(steps), 10))(t)
 	var b bytes.Buffer
-	if err := gif.EncodeAll(&b, film); err != nil {
-		t.Fatal(err)
-	}
-	decoded, err := gif.DecodeAll(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gif.EncodeAll(&b, film))
+	decoded := must.Get(gif.DecodeAll(&b))(t)
 	if len(decoded.Image) != steps || decoded.Delay[0] != 10 || decoded.Delay[steps-1] != 100 {
 		t.Errorf("%d frames with delays %v, want %d of 10 and a last one of 100", len(decoded.Image), decoded.Delay, steps)
 	}
@@ -46,10 +39,7 @@ func TestMosaicsAreNotBlurred(t *testing.T) {
 		pixels = append(pixels, bytes.Repeat(c[:], 64)...)
 	}
 	mosaic := envs.Mosaic{MaxX: 2, MaxY: 2, Columns: 2, Cells: []uint16{0, 1, 2, 3}, Pixels: pixels}
-	m, err := lastFrame([]envs.Scene{{MaxX: 4, MaxY: 2, Mosaics: []envs.Mosaic{mosaic}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(lastFrame([]envs.Scene{{MaxX: 4, MaxY: 2, Mosaics: []envs.Mosaic{mosaic}}}))(t)
 	w, h := m.Bounds().Dx(), m.Bounds().Dy()
 	colorAt := func(x, y int) [3]uint8 {
 		r, g, b, _ := m.At(x, y).RGBA()
@@ -73,10 +63,7 @@ func TestLongEpisodesAreShownInFewerSteps(t *testing.T) {
 	if err != nil || len(film.Image) != 61 || film.Delay[0] != 4 {
 		t.Fatalf("a film has %d frames of %d hundredths (%v), want every second step", len(film.Image), film.Delay[0], err)
 	}
-	preview, err := Preview(lifting(100), 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	preview := must.Get(Preview(lifting(100), 20))(t)
 	if n, small, large := len(preview.Image), preview.Image[0].Rect.Dx(), film.Image[0].Rect.Dx(); n > 32 || n < 20 || 2*small > large {
 		t.Errorf("a preview of 100 scenes has %d frames, want 20 to 32, of %d pixels where a film has %d", n, small, large)
 	}
@@ -84,28 +71,22 @@ func TestLongEpisodesAreShownInFewerSteps(t *testing.T) {
 
 // lastFrame draws the last of some scenes as a film does.
 func lastFrame(scenes []envs.Scene) (image.Image, error) {
-	view, scenes, err := viewOf(scenes)
+	scenes, err := inOneView(scenes)
 	if err != nil {
 		return nil, err
 	}
-	width, height := view.roomy(filmSide)
-	m, _ := rendering(scenes[len(scenes)-1], trailsOf(scenes), width, height, filmDPI)
+	width, height := roomy(scenes[0], filmSide)
+	m, _ := rendering(scenes, width, height, filmDPI)
 	return m, nil
 }
 
 func TestAStripOfWideScenesHasSeveralRows(t *testing.T) {
 	scenes := lifting(9)
-	square, err := Strip(scenes, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	square := must.Get(Strip(scenes, 4))(t)
 	for i := range scenes {
 		scenes[i].MinX, scenes[i].MaxX = -6, 6
 	}
-	wide, err := Strip(scenes, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wide := must.Get(Strip(scenes, 4))(t)
 	if s, w := square.Bounds().Size(), wide.Bounds().Size(); s.Y*2 > s.X || w.Y*4 < w.X {
 		t.Errorf("a strip of square scenes is %v and one of wide ones %v, want one row and two", s, w)
 	}
@@ -122,10 +103,7 @@ func TestATrailEndsWhereSomebodyIsPutElsewhere(t *testing.T) {
 		scenes = append(scenes, envs.Scene{MinX: -1, MinY: -1, MaxX: 1, MaxY: 1,
 			Shapes: []envs.Shape{{Role: envs.RoleAgent, X: x, Radius: 0.03}}})
 	}
-	m, err := lastFrame(scenes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(lastFrame(scenes))(t)
 	b := m.Bounds()
 	middle, aside := m.At(b.Dx()/2, b.Dy()/2), m.At(b.Dx()/2, b.Dy()/4)
 	if middle != aside {
@@ -142,14 +120,8 @@ func TestTheUpperOfTwoAgentsHidesTheNumberOfTheOther(t *testing.T) {
 		}
 		return []envs.Scene{s}
 	}
-	alone, err := lastFrame(scene(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	both, err := lastFrame(scene(0, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := must.Get(lastFrame(scene(1)))(t)
+	both := must.Get(lastFrame(scene(0, 1)))(t)
 	b := alone.Bounds()
 	for y := b.Dy() * 46 / 100; y < b.Dy()*54/100; y++ { // well inside of the disc
 		for x := b.Dx() * 46 / 100; x < b.Dx()*54/100; x++ {

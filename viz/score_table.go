@@ -126,8 +126,7 @@ func (c Cell) compared() string {
 	return out
 }
 
-// effort is what all measured cells have in common, "3 seeds of 600k frames", or empty if they differ: then each cell
-// says it for itself.
+// effort is what all measured cells have in common, "3 seeds of 600k frames", or empty if they differ.
 func (g ScoreTable) effort() string {
 	var all *Cell
 	for _, r := range g.Rows {

@@ -41,11 +41,9 @@ func (s Series) WithMemory(method, kind string) Series {
 
 // Muted is the series as one of many others: its mean alone, thin and grey, without a name.
 func (s Series) Muted() Series {
-	line := make([]float64, len(s.X))
-	for j := range line {
-		if line[j] = math.NaN(); len(s.at(j)) == len(s.Y) {
-			line[j] = stat.Mean(s.at(j), nil)
-		}
+	line := slices.Repeat([]float64{math.NaN()}, len(s.X))
+	for _, j := range s.complete() {
+		line[j] = stat.Mean(s.at(j), nil)
 	}
 	return Series{X: s.X, Y: [][]float64{line}, Faint: true}
 }
@@ -76,13 +74,20 @@ func (s Series) check() error {
 	return nil
 }
 
-// at collects the values of every seed at point j, without the missing ones.
-func (s Series) at(j int) []float64 {
-	var v []float64
-	for _, y := range s.Y {
-		if !math.IsNaN(y[j]) {
-			v = append(v, y[j])
+// complete are the points at which every seed has a value.
+func (s Series) complete() (points []int) {
+	for j := range s.X {
+		if len(s.Y) > 0 && !slices.ContainsFunc(s.Y, func(y []float64) bool { return math.IsNaN(y[j]) }) {
+			points = append(points, j)
 		}
+	}
+	return points
+}
+
+// at are the values of every seed at a point.
+func (s Series) at(j int) (v []float64) {
+	for _, y := range s.Y {
+		v = append(v, y[j])
 	}
 	return v
 }
@@ -92,12 +97,21 @@ func Scalar(gs []results.Group, name string) []Series {
 	return collect(gs, func(r *results.Record) []results.Point { return r.Scalars[name] })
 }
 
-// collect lines the points of each group's runs up on the union of their frames.
+// seriesOf is an empty series with the name and the look of a group.
+func seriesOf(g results.Group) Series {
+	s := Series{Label: g.Label, Method: g.Method}
+	if len(g.Runs) > 0 {
+		s.cues = cuesOf(g.Runs[0].Experiment)
+	}
+	return s
+}
+
+// collect lines the points of each group's runs up on the union of their frames, with NaN where a run has none.
 func collect(gs []results.Group, points func(*results.Record) []results.Point) []Series {
 	var out []Series
 	all := results.Flat(gs)
 	for _, g := range gs {
-		s := Series{Label: g.Label, Method: g.Method, cues: groupName(g).cues}
+		s := seriesOf(g)
 		var lines [][]results.Point
 		for _, r := range g.Runs {
 			if ps, branched := grown(r, all, points); len(ps) > 0 {
@@ -105,8 +119,20 @@ func collect(gs []results.Group, points func(*results.Record) []results.Point) [
 				lines = append(lines, ps)
 			}
 		}
+		for _, p := range slices.Concat(lines...) {
+			s.X = append(s.X, float64(p.Frames))
+		}
+		slices.Sort(s.X)
+		s.X = slices.Compact(s.X)
+		for _, line := range lines {
+			row := slices.Repeat([]float64{math.NaN()}, len(s.X))
+			for _, p := range line {
+				i, _ := slices.BinarySearch(s.X, float64(p.Frames))
+				row[i] = p.Value
+			}
+			s.Y = append(s.Y, row)
+		}
 		if len(lines) > 0 {
-			s.X, s.Y = align(lines)
 			out = append(out, s)
 		}
 	}
@@ -137,27 +163,6 @@ func grown(r *results.Record, rs []*results.Record, points func(*results.Record)
 	return append([]results.Point{begin}, ps...), true
 }
 
-// align puts lines of (frames, value) on one axis; a line without a value at some x has NaN there.
-func align(lines [][]results.Point) (x []float64, y [][]float64) {
-	for _, line := range lines {
-		for _, p := range line {
-			x = append(x, float64(p.Frames))
-		}
-	}
-	slices.Sort(x)
-	x = slices.Compact(x)
-	for _, line := range lines {
-		row := slices.Repeat([]float64{math.NaN()}, len(x))
-		for _, p := range line {
-			if i, ok := slices.BinarySearch(x, float64(p.Frames)); ok {
-				row[i] = p.Value
-			}
-		}
-		y = append(y, row)
-	}
-	return x, y
-}
-
 // Evals turns groups of runs into one series each, in their order: the mean score of each evaluation's episodes, one
 // line a seed. A fork begins on the line of its parent, if that is among the runs.
 func Evals(gs []results.Group) []Series { return evals(gs, results.Eval.Score) }
@@ -172,8 +177,7 @@ func GroupEvals(gs []results.Group, name string) []Series {
 	return evals(gs, func(e results.Eval) float64 { return e.Group(name) })
 }
 
-// evals turns groups of runs into one series each of a value of their evaluations. Records without it contribute
-// nothing.
+// evals turns groups of runs into one series each of a value of their evaluations, without records that have none.
 func evals(gs []results.Group, value func(results.Eval) float64) []Series {
 	return collect(gs, func(r *results.Record) (points []results.Point) {
 		for _, e := range r.Evals {
@@ -185,8 +189,7 @@ func evals(gs []results.Group, value func(results.Eval) float64) []Series {
 	})
 }
 
-// ofGroups are the measures as the records have them: where a scalar is written for each group of agents that is
-// trained apart, one measure a group.
+// ofGroups are the measures, with one for each group of agents where a scalar is written for each.
 func ofGroups(rs []*results.Record, measures []Measure) (out []Measure) {
 	var names []string
 	for _, r := range rs {
@@ -200,16 +203,13 @@ func ofGroups(rs []*results.Record, measures []Measure) (out []Measure) {
 		return slices.ContainsFunc(rs, func(r *results.Record) bool { return len(r.Scalars[name]) > 0 })
 	}
 	for _, m := range measures {
-		own := []Measure{m}
-		if m.Name != Score && !has(m.Name) {
-			own = nil
-			for _, group := range names {
-				if has(group + "/" + m.Name) {
-					own = append(own, Measure{group + "/" + m.Name, m.Title + ", " + group})
-				}
+		var own []Measure
+		for _, group := range names {
+			if has(group + "/" + m.Name) {
+				own = append(own, Measure{group + "/" + m.Name, m.Title + ", " + group})
 			}
 		}
-		if len(own) == 0 {
+		if m.Name == Score || has(m.Name) || len(own) == 0 {
 			own = []Measure{m}
 		}
 		out = append(out, own...)

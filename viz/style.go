@@ -46,8 +46,7 @@ type lineName struct {
 	cues   cues
 }
 
-// cues are settings that a style shows beside the method: the memory as a shade of the method's colour, pre-training
-// and noise as dashes.
+// cues are settings beside the method: the memory, shown as a shade of its colour, pre-training and noise, as dashes.
 type cues struct {
 	memory            string // kind of CERMIC's memory; empty: none
 	pretrained, noisy bool
@@ -120,13 +119,11 @@ func stylesOf(names []lineName) []Style {
 		s, ok := methods[n.method]
 		switch {
 		case ok && byCue && n.cues != cues{}:
-			out[i] = n.cues.on(s).variant(used)
+			out[i] = unused(n.cues.on(s).variants(), used)
 		case ok && byColour:
-			out[i] = s.variant(used)
+			out[i] = unused(s.variants(), used)
 		default:
-			if out[i], ok = agentStyle(n.label); !ok || used[out[i].key()] {
-				out[i] = spareStyle(i, used)
-			}
+			out[i] = unused(spareStyles(n.label, i), used)
 		}
 		out[i].Name = n.label
 		if settings, begins := strings.CutPrefix(n.label, n.method+" "); begins && s.Name != "" { // "mappo-cermic explore.alpha=0.5"
@@ -158,41 +155,36 @@ func cuesDiffer(names []lineName) bool {
 	return slices.ContainsFunc(names, func(n lineName) bool { return n.label != "" && n.cues != names[first].cues })
 }
 
-// variant is the first unused look of a method: its own, then other dashes, then other widths.
-func (s Style) variant(used map[string]bool) Style {
+// variants are the looks of a method: its own, then other dashes, then other widths.
+func (s Style) variants() (out []Style) {
 	for _, width := range []vg.Length{s.Width, s.Width * 0.6, s.Width * 1.5} {
 		for i, d := range dashes {
 			v := s
 			if v.Width = width; i > 0 || width != s.Width {
 				v.Dashes = d
 			}
-			if !used[v.key()] {
-				return v
-			}
+			out = append(out, v)
 		}
 	}
-	return s
+	return out
 }
 
-// spareStyle is an unused look of a label that is no method, by its place among the labels.
-func spareStyle(place int, used map[string]bool) Style {
+// spareStyles are the looks of a label that is no method, by its place; "agent 1" has the agent's own colour first.
+func spareStyles(label string, place int) (out []Style) {
+	number, _ := strconv.Atoi(strings.TrimPrefix(label, "agent "))
+	if number > 0 && label == fmt.Sprintf("agent %d", number) {
+		out = append(out, Style{Color: agentColor(number - 1), Width: vg.Points(1.8)})
+	}
 	n := len(spare)
 	for k := place; k < place+n*len(dashes); k++ {
-		s := Style{Color: spare[k%n], Dashes: dashes[k/n%len(dashes)], Width: vg.Points(1.8)}
-		if !used[s.key()] {
-			return s
-		}
+		out = append(out, Style{Color: spare[k%n], Dashes: dashes[k/n%len(dashes)], Width: vg.Points(1.8)})
 	}
-	return Style{Color: spare[place%n], Width: vg.Points(1.8)}
+	return out
 }
 
-// agentStyle is the style of the label "agent 1": the colour that the agent has in pictures of its world.
-func agentStyle(label string) (Style, bool) {
-	number, err := strconv.Atoi(strings.TrimPrefix(label, "agent "))
-	if err != nil || number < 1 || label != fmt.Sprintf("agent %d", number) {
-		return Style{}, false
-	}
-	return Style{Color: agentColor(number - 1), Width: vg.Points(1.8)}, true
+// unused is the first of looks that no line of a figure has yet, else the first of all.
+func unused(looks []Style, used map[string]bool) Style {
+	return looks[max(0, slices.IndexFunc(looks, func(s Style) bool { return !used[s.key()] }))]
 }
 
 // methodNamed finds a method's style by its identifier or its printed name.

@@ -195,6 +195,12 @@ func TestShortNumbers(t *testing.T) {
 			t.Errorf("Fixed(%g, 1) = %q, want %q", v, got, want)
 		}
 	}
+	clocks := map[float64]string{0.4: "0 s", 59.6: "1 min 00 s", 185: "3 min 05 s", 7620: "2 h 07 min"}
+	for seconds, want := range clocks {
+		if got := Clock(seconds); got != want {
+			t.Errorf("Clock(%g) = %q, want %q", seconds, got, want)
+		}
+	}
 }
 
 // The note counts the seeds of means, and does not let a line of one seed pass for one.

@@ -102,8 +102,7 @@ func escaped(s string) string { return html.EscapeString(oneLine(s)) }
 // Text renders the table in aligned columns.
 func (t Table) Text() string { return t.text(math.MaxInt) }
 
-// text renders the table for a terminal of the given width in characters: columns that do not fit follow in further
-// blocks.
+// text renders the table for a terminal so many characters wide; columns that do not fit follow in further blocks.
 func (t Table) text(width int) string {
 	most := (width - 2) / 2 // of a cell
 	var lines [][]string

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/theory"
+	"cermic/envs/envtest/must"
 )
 
 func ExampleBox() {
@@ -82,9 +83,7 @@ func TestGridRendersAsBefore(t *testing.T) {
 	for file, got := range map[string]string{"grid.html": g.HTML(), "grid.txt": g.Text(80)} {
 		path := filepath.Join("testdata", file)
 		if *regen {
-			if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(got), 0o666))
 			continue
 		}
 		if want, err := os.ReadFile(path); err != nil || got != string(want) {

@@ -20,15 +20,13 @@ import (
 
 var lettering = plot.DefaultTextHandler
 
-// oneLine is a text without line breaks, other control characters and repeated spaces, which would break a table or a
-// legend.
+// oneLine is a text without line breaks, other control characters and repeated spaces.
 func oneLine(s string) string {
 	gap := func(r rune) bool { return unicode.IsSpace(r) && r != '\u00a0' || unicode.IsControl(r) }
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "□"), gap), " ")
 }
 
-// fitted is a text in one line that is no wider than most: a longer one ends in an ellipsis. width measures texts: that
-// of a style, or columns.
+// fitted is a text in one line no wider than most, by a measure of texts; a longer one ends in an ellipsis.
 func fitted[N vg.Length | int](width func(string) N, s string, most N) string {
 	s = oneLine(s)
 	if width(s) <= most {
@@ -39,8 +37,7 @@ func fitted[N vg.Length | int](width func(string) N, s string, most N) string {
 	return strings.TrimRight(string(r[:n]), " ") + "…"
 }
 
-// wrapped breaks a text between words into so many lines at most, none wider than most; an ellipsis stands for what is
-// left over.
+// wrapped breaks a text between words into at most so many lines; an ellipsis stands for what is left over.
 func wrapped[N vg.Length | int](width func(string) N, s string, most N, count int) string {
 	var lines []string
 	for _, word := range strings.Fields(oneLine(s)) {
@@ -72,34 +69,23 @@ func widthOf(p *plot.Plot) vg.Length {
 	return Width
 }
 
-// nameTicks implements plot.Ticker: names instead of numbers along an axis.
-type nameTicks []plot.Tick
-
-func (n nameTicks) Ticks(_, _ float64) []plot.Tick { return n }
-
-// with are the ticks with their labels changed.
-func (n nameTicks) with(change func(string) string) nameTicks {
-	out := slices.Clone(n)
-	for i := range out {
-		out[i].Label = change(out[i].Label)
-	}
-	return out
-}
-
-// setNames gives each name under a plot its part of the width. Where that would cut words and there is more room
-// below, names stand upright.
-func setNames(p *plot.Plot, n nameTicks, width, below vg.Length) {
+// setNames gives each name under a plot its part of the width; words too long for it stand upright if there is room.
+func setNames(p *plot.Plot, names plot.ConstantTicks, width, below vg.Length) {
 	style := p.X.Tick.Label
-	each := width/vg.Length(max(len(n), 1)) - 4
-	narrow := slices.ContainsFunc(n, func(t plot.Tick) bool {
+	each := width/vg.Length(max(len(names), 1)) - 4
+	fit := func(s string) string { return wrapped(style.Width, s, each, 3) }
+	narrow := slices.ContainsFunc(names, func(t plot.Tick) bool {
 		return slices.ContainsFunc(strings.Fields(t.Label), func(word string) bool { return style.Width(word) > each })
 	})
 	if narrow && each < below {
 		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
-		p.X.Tick.Marker = n.with(func(s string) string { return fitted(style.Width, s, below) + " " })
-		return
+		fit = func(s string) string { return fitted(style.Width, s, below) + " " }
 	}
-	p.X.Tick.Marker = n.with(func(s string) string { return wrapped(style.Width, s, each, 3) })
+	fitting := slices.Clone(names)
+	for i := range fitting {
+		fitting[i].Label = fit(fitting[i].Label)
+	}
+	p.X.Tick.Marker = fitting
 }
 
 // arranged is a copy of a plot whose title, note and names fit a picture of this size.
@@ -110,13 +96,13 @@ func arranged(full *plot.Plot, width, height vg.Length) *plot.Plot {
 	note, label, under := noteOf(&p), p.X.Label.Text, p.X.Tick.Marker
 	setNote(&p, "")
 	p.Y.Label.Text = fitted(p.Y.Label.TextStyle.Width, p.Y.Label.Text, 0.75*height)
-	n, named := under.(nameTicks)
+	names, named := under.(plot.ConstantTicks)
 	if p.X.Label.Text = ""; named { // long texts under the data would take room beside them
-		p.X.Tick.Marker = nameTicks(nil)
+		p.X.Tick.Marker = plot.ConstantTicks{}
 	}
 	data := p.DataCanvas(draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: width, Y: height}}})
 	if named {
-		setNames(&p, n, data.Size().X, 0.3*height)
+		setNames(&p, names, data.Size().X, 0.3*height)
 	}
 	across := 1.9 * min(data.Center().X, width-data.Center().X) // of texts centred under the data
 	p.X.Label.Text = fitted(p.X.Label.TextStyle.Width, label, across)
@@ -127,8 +113,7 @@ func arranged(full *plot.Plot, width, height vg.Length) *plot.Plot {
 // Short writes a number in few characters, with k and M for thousands and millions: 1200000 is "1.2M".
 func Short(v float64) string { return numbers(math.Abs(v), 0)(v) }
 
-// numbers writes numbers of sizes up to top with four digits, or with as many as tell numbers apart that differ by
-// step.
+// numbers writes numbers up to top with four digits, or with as many as tell apart numbers that differ by step.
 func numbers(top, step float64) func(v float64) string {
 	unit, suffix, digits := 1.0, "", 4
 	if step > 0 {
@@ -170,7 +155,7 @@ func Fixed(v float64, decimals int) string {
 	if strings.Trim(s, "-0.") == "" {
 		s = strings.TrimPrefix(s, "-")
 	}
-	return strings.Replace(s, "-", "−", 1)
+	return minus.Replace(s)
 }
 
 // Count writes a number of things: 1 run, 3 runs.

@@ -20,6 +20,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 )
 
 // awkward are names that do not fit, in letters that the typeface may lack, with line breaks and control characters.
@@ -43,10 +44,7 @@ func figuresNamed(t *testing.T, s string) map[string]*plot.Plot {
 		"groups":  func() (*plot.Plot, error) { return Bars(f, Group{s, bars[:2]}, Group{s, bars[2:4]}) },
 		"scatter": func() (*plot.Plot, error) { return scatter(f, cloud{Label: s, Points: [][2]float64{{0, 1}}}) },
 	} {
-		p, err := draw()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(draw())(t)
 		out[name] = p
 	}
 	return out
@@ -70,11 +68,9 @@ func checkEdges(t *testing.T, name string, m image.Image) {
 func TestTextsStayInThePicture(t *testing.T) {
 	for i, s := range awkward {
 		for name, p := range figuresNamed(t, s) {
-			checkEdges(t, fmt.Sprintf("%s %d", name, i), Image(p, Width, Height))
-			svg, err := SVG(p, Width, Height)
-			if err != nil {
-				t.Fatal(err)
-			}
+			checkEdges(t, fmt.Sprintf("%s %d", name, i), Plotted(p, Width, Height).Image())
+			svg := must.Get(Plotted(p, Width, Height).SVG())(t)
+			var err error
 			for d := xml.NewDecoder(bytes.NewReader(svg)); err == nil; {
 				_, err = d.Token()
 			}
@@ -83,7 +79,7 @@ func TestTextsStayInThePicture(t *testing.T) {
 			}
 			panels := NewPanels(3, p, p, p, p)
 			panels.Title, panels.Legend = s, Styles(s, s+" again")
-			checkEdges(t, fmt.Sprintf("panels of %s %d", name, i), panels.Image())
+			checkEdges(t, fmt.Sprintf("panels of %s %d", name, i), panels.Drawing().Image())
 		}
 		boxes := Diagram{Title: s, Nodes: []Node{{Name: "a", Title: s, Lines: []string{s}}, {Name: "b", Column: 1}},
 			Arrows: []Arrow{{From: "a", To: "b", Label: s}}}
@@ -146,10 +142,8 @@ func TestScenesOfAnyNumbers(t *testing.T) {
 
 // Plots are aligned by what their data areas leave free, at whatever width they have in between.
 func TestALongNoteTakesNoRoomBesideALine(t *testing.T) {
-	p, err := Curves(Figure{X: "frames", Y: "reward"}, Series{Label: "MAPPO-CERMIC", X: []float64{0, 1}, Y: [][]float64{{0, 1}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := Line("MAPPO-CERMIC", []float64{0, 1}, []float64{0, 1})
+	p := must.Get(Curves(Figure{X: "frames", Y: "reward"}, line))(t)
 	narrow := draw.New(vgimg.New(2.2*vg.Inch, 2*vg.Inch))
 	setNote(p, "")
 	want := p.DataCanvas(narrow)
@@ -173,13 +167,11 @@ func TestNotesThatDifferAreBrokenToTheWidthOfTheirPanels(t *testing.T) {
 	}
 	differ := Panels{Rows: make([][]*plot.Plot, 1), Width: 2 * vg.Inch, Height: 2 * vg.Inch}
 	for _, note := range []string{note, note + ", too"} {
-		p, err := Curves(Figure{X: "frames", Y: "reward", Note: note}, Series{Label: "MAPPO", X: []float64{0, 1}, Y: [][]float64{{0, 1}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := Line("MAPPO", []float64{0, 1}, []float64{0, 1})
+		p := must.Get(Curves(Figure{X: "frames", Y: "reward", Note: note}, line))(t)
 		differ.Rows[0] = append(differ.Rows[0], p)
 	}
-	differ.Image()
+	differ.Drawing().Image()
 	if got := noteOf(differ.Rows[0][0]); got != note { // the caller's plots stay as they are
 		t.Errorf("the plot's own note became %q", got)
 	}

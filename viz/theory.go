@@ -25,27 +25,21 @@ func reference(label string, x, y []float64) Series {
 	return s
 }
 
-// panel is a figure and its lines.
-func panel(f Figure, lines ...Series) func() (*plot.Plot, error) {
-	return func() (*plot.Plot, error) { return Curves(f, lines...) }
-}
-
 // sideBySide are two panels with names at the ends of their lines.
-func sideBySide(left, right func() (*plot.Plot, error)) (Panels, error) {
-	a, err := left()
-	if err != nil {
-		return Panels{}, err
-	}
-	b, err := right()
-	p := NewPanels(2, a, b)
+func sideBySide(left, right Chart) (Panels, error) {
+	p, err := CurvePanels(2, left, right)
 	p.Width, p.Height = 4.3*vg.Inch, 2.5*vg.Inch
 	return p, err
 }
 
+// at is a place on the horizontal axis with a label.
+func at(x float64, label string) []mark { return []mark{{From: x, Label: label}} }
+
 // Sandwich draws Theorem 1 over x: r^i between its bounds, and where it leaves them.
 func Sandwich(s theory.Sandwich) (*plot.Plot, error) {
 	root := theory.Root()
-	f := Figure{Title: "Theorem 1", X: "x, uncertainty of the visit", Y: "√nats", Marks: []mark{{From: root, Label: fmt.Sprintf("x* = %.2f", root)}}}
+	f := Figure{Title: "Theorem 1", X: "x, uncertainty of the visit", Y: "√nats"}
+	f.Marks = at(root, fmt.Sprintf("x* = %.2f", root))
 	upper := Line("√2·ρ·r^ucb", s.X, s.Upper)
 	upper.Low, upper.High = s.Lower, s.Upper
 	return Curves(f, upper, Line("r^i", s.X, s.Reward), Line("ρ·r^ucb", s.X, s.Lower))
@@ -55,11 +49,12 @@ func Sandwich(s theory.Sandwich) (*plot.Plot, error) {
 func Violations(v theory.Violations) (Panels, error) {
 	root := theory.Root()
 	const x = "‖η‖²/λ"
+	permitted := reference("permitted", v.Scale, slices.Repeat([]float64{1}, len(v.Scale)))
 	return sideBySide(
-		panel(Figure{Title: "smallest r^i/(ρ·r^ucb)", X: x, Marks: []mark{{From: root, Label: fmt.Sprintf("%.2f", root)}}},
-			Line("observed", v.Scale, v.MinRatio), reference("permitted", v.Scale, slices.Repeat([]float64{1}, len(v.Scale)))),
-		panel(Figure{Title: "violations", X: x, Marks: []mark{{From: root}}},
-			Line("observed", v.Scale, v.Violations), reference("first visits", v.Scale, v.FirstVisits)))
+		Chart{Figure{Title: "smallest r^i/(ρ·r^ucb)", X: x, Marks: at(root, fmt.Sprintf("%.2f", root))},
+			[]Series{Line("observed", v.Scale, v.MinRatio), permitted}},
+		Chart{Figure{Title: "violations", X: x, Marks: at(root, "")},
+			[]Series{Line("observed", v.Scale, v.Violations), reference("first visits", v.Scale, v.FirstVisits)}})
 }
 
 // Learning draws the bonus of each episode and the regret so far, one line a bonus with its band over seeds. A point is
@@ -83,8 +78,8 @@ func Learning(curves []theory.Learning) (Panels, error) {
 		}
 		bonus[i].Y, regret[i].Y = append(bonus[i].Y, averaged(c.MeanBonus, every)), append(regret[i].Y, averaged(c.Cumulative, every))
 	}
-	return sideBySide(panel(Figure{Title: "mean bonus of an episode", X: "episode"}, bonus...),
-		panel(Figure{Title: "cumulative regret", X: "episode"}, regret...))
+	return sideBySide(Chart{Figure{Title: "mean bonus of an episode", X: "episode"}, bonus},
+		Chart{Figure{Title: "cumulative regret", X: "episode"}, regret})
 }
 
 // averaged is the mean of every so many values.
@@ -109,11 +104,12 @@ func Surprise(all ...theory.Surprises) (*plot.Plot, error) {
 // chance level eps, and β over the chance level beside the multiplier that suffices for a Gaussian.
 func WorstCase(w theory.Worst, m theory.Multipliers, eps float64) (Panels, error) {
 	beta := w.Set.Multiplier(eps)
+	chosen := at(beta, fmt.Sprintf("β(%g) = %.2f", eps, beta))
 	return sideBySide(
-		panel(Figure{Title: "least P(Ψ ≤ μ + b·√Σ)", X: "b", High: 1, Marks: []mark{{From: beta, Label: fmt.Sprintf("β(%g) = %.2f", eps, beta)}}},
-			reference("", w.B, w.Search), Line("worst case", w.B, w.Closed)),
-		panel(Figure{Title: "multiplier over the chance level", X: "ε", Marks: []mark{{From: m.Set.Gamma1 / m.Set.Gamma2, Label: "γ₁/γ₂"}}},
-			Line("β", m.Epsilon, m.Beta), Line("Gaussian", m.Epsilon, m.Enough)))
+		Chart{Figure{Title: "least P(Ψ ≤ μ + b·√Σ)", X: "b", High: 1, Marks: chosen},
+			[]Series{reference("", w.B, w.Search), Line("worst case", w.B, w.Closed)}},
+		Chart{Figure{Title: "multiplier over the chance level", X: "ε", Marks: at(m.Set.Gamma1/m.Set.Gamma2, "γ₁/γ₂")},
+			[]Series{Line("β", m.Epsilon, m.Beta), Line("Gaussian", m.Epsilon, m.Enough)}})
 }
 
 // Tails draws the lower tail of several laws under Cantelli's bound, and the event that the appendix prints.
@@ -123,8 +119,8 @@ func Tails(all ...theory.Tails) (Panels, error) {
 		lower, printed = append(lower, Line(t.Law, t.Lambda, t.Lower)), append(printed, Line(t.Law, t.Lambda, t.Printed))
 	}
 	bound := reference("bound", all[0].Lambda, all[0].Bound)
-	return sideBySide(panel(Figure{Title: "P(X ≤ −λ): below the bound", X: "λ", High: 1}, append(lower, bound)...),
-		panel(Figure{Title: "P(X ≥ −λ): as printed", X: "λ", High: 1}, append(printed, bound)...))
+	return sideBySide(Chart{Figure{Title: "P(X ≤ −λ): below the bound", X: "λ", High: 1}, append(lower, bound)},
+		Chart{Figure{Title: "P(X ≥ −λ): as printed", X: "λ", High: 1}, append(printed, bound)})
 }
 
 // Informations draws six estimators of a mutual information over its true value (dotted), cut off above top nats.

@@ -38,22 +38,16 @@ func Encounters(in *results.Trace, columns int) (Panels, error) {
 	})
 }
 
-// perAgent are panels with lines over the steps of an episode, one an agent. The ground is coloured where the agent
-// sees another one.
+// perAgent are panels over the steps of an episode, one an agent, coloured where the agent sees another one.
 func perAgent(in *results.Trace, columns int, title string, f Figure, lines func(agent int) []Series) (Panels, error) {
-	panels := NewPanels(columns)
-	panels.Title = title
-	var plots []*plot.Plot
+	var charts []Chart
 	for i, name := range agentNames(in.Agents) {
 		f.Title, f.X, f.Marks = name, "step", sights(in, i)
-		p, err := Curves(f, lines(i)...)
-		if err != nil {
-			return panels, err
-		}
-		plots = append(plots, p)
+		charts = append(charts, Chart{f, lines(i)})
 	}
-	panels.Rows = slices.Collect(slices.Chunk(plots, columns))
-	return panels, nil
+	panels, err := CurvePanels(columns, charts...)
+	panels.Title = title
+	return panels, err
 }
 
 // stepLine is a line over the steps of an episode, of a value of each row of an agent.
@@ -85,7 +79,6 @@ func sights(in *results.Trace, agent int) []mark {
 // them a t-SNE of at most 600 agent steps, in which only nearness means something. Groups of agents that are trained
 // apart have encoders of their own, so that their codes are near or far for no reason.
 func Codes(in *results.Trace, seed uint64) (Panels, error) {
-	const most = 600
 	panels := NewPanels(2)
 	panels.Width, panels.Height = 4.1*vg.Inch, 2.9*vg.Inch
 	panels.Rows, panels.Legend = make([][]*plot.Plot, 2), Styles(agentNames(in.Agents)...)
@@ -97,28 +90,31 @@ func Codes(in *results.Trace, seed uint64) (Panels, error) {
 		if err != nil {
 			return panels, fmt.Errorf("%s: %w", code.name, err)
 		}
-		layout, err := tsne(every(in, code.rows, (in.Steps*in.Agents+most-1)/most), seed)
+		layout, err := tsne(thinned(in, code.rows, 600), seed)
 		if err != nil {
 			return panels, fmt.Errorf("%s: %w", code.name, err)
 		}
-		for k, points := range [][][2]float64{plane, layout} {
-			f := Figure{Title: code.name + ", t-SNE"}
-			if k == 0 {
-				f = Figure{Title: code.name + ", principal components", X: fmt.Sprintf("first (%.0f %%)", 100*share[0]), Y: fmt.Sprintf("second (%.0f %%)", 100*share[1])}
-			}
-			p, err := scatter(f, byAgent(in, points)...)
-			if err != nil {
-				return panels, err
-			}
-			panels.Rows[k] = append(panels.Rows[k], p)
+		f := Figure{Title: code.name + ", principal components"}
+		f.X, f.Y = fmt.Sprintf("first (%.0f %%)", 100*share[0]), fmt.Sprintf("second (%.0f %%)", 100*share[1])
+		above, err := scatter(f, byAgent(in, plane)...)
+		if err != nil {
+			return panels, err
 		}
+		below, err := scatter(Figure{Title: code.name + ", t-SNE"}, byAgent(in, layout)...)
+		if err != nil {
+			return panels, err
+		}
+		panels.Rows[0], panels.Rows[1] = append(panels.Rows[0], above), append(panels.Rows[1], below)
 	}
 	return panels, nil
 }
 
-// every are the rows [T·N] of every so many steps.
-func every(in *results.Trace, rows [][]float64, stride int) (out [][]float64) {
-	for t := 0; t < in.Steps; t += stride {
+// stride is how many steps lie between two, of at most so many agent steps: the time of t-SNE is quadratic.
+func stride(in *results.Trace, most int) int { return (in.Steps*in.Agents + most - 1) / most }
+
+// thinned are at most so many of the rows [T·N], at evenly spaced steps.
+func thinned(in *results.Trace, rows [][]float64, most int) (out [][]float64) {
+	for t := 0; t < in.Steps; t += stride(in, most) {
 		out = append(out, rows[t*in.Agents:(t+1)*in.Agents]...)
 	}
 	return out
@@ -135,10 +131,11 @@ func agentNames(n int) (out []string) {
 // byAgent sorts points, which are in time order with the agents of a step beside each other, into one cloud an agent.
 func byAgent(in *results.Trace, points [][2]float64) []cloud {
 	out := make([]cloud, in.Agents)
-	for k, p := range points {
-		i := k % in.Agents
-		out[i].Label = fmt.Sprintf("agent %d", i+1)
-		out[i].Points = append(out[i].Points, p)
+	for i, name := range agentNames(in.Agents) {
+		out[i].Label = name
+		for k := i; k < len(points); k += in.Agents {
+			out[i].Points = append(out[i].Points, points[k])
+		}
 	}
 	return out
 }
@@ -147,7 +144,7 @@ func byAgent(in *results.Trace, points [][2]float64) []cloud {
 // stands the detector's probability that it is in sight. Nodes of the graph have a ring and a line as thick as the attention of
 // their message. Rings are dashed where no peer was detected and the graph stayed as before.
 func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
-	view, scenes, err := viewOf(in.Scenes)
+	scenes, err := inOneView(in.Scenes)
 	switch {
 	case err != nil:
 		return nil, err
@@ -158,12 +155,12 @@ func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
 	}
 	frames = min(frames, in.Steps)
 	s := sheet{columns: frames, foot: 18, drop: 9, align: text.YCenter}
-	s.width, s.height = view.size(7.7*vg.Inch/vg.Length(max(frames, 2)) - 8)
+	s.width, s.height = size(scenes[0], 7.7*vg.Inch/vg.Length(max(frames, 2))-8)
 	step := func(k int) int { return k * (in.Steps - 1) / max(frames-1, 1) }
 	return s.draw(frames, func(k int) string { return fmt.Sprintf("agent %d at t = %d", observer+1, step(k)) }, func(k int) image.Image {
 		g := in.Graphs[in.Row(step(k), observer)]
-		agents := slices.Clone(scenes[step(k)].Shapes)
-		agents = slices.DeleteFunc(agents, func(s envs.Shape) bool { return s.Role != envs.RoleAgent })
+		other := func(s envs.Shape) bool { return s.Role != envs.RoleAgent }
+		agents := slices.DeleteFunc(slices.Clone(scenes[step(k)].Shapes), other)
 		one, p := layered(scenes[step(k)], s.width, s.height, dpi, func(p painter) { p.messages(g, agents, observer) })
 		p.rings(g, agents, observer)
 		return one
@@ -228,7 +225,9 @@ func Paths(seed uint64, episodes ...*results.Trace) (Panels, error) {
 	if err != nil {
 		return panels, err
 	}
-	above, err := pathRow(episodes, plane, "", Figure{X: fmt.Sprintf("first component (%.0f %%)", 100*share[0]), Y: fmt.Sprintf("second (%.0f %%)", 100*share[1])})
+	var f Figure
+	f.X, f.Y = fmt.Sprintf("first component (%.0f %%)", 100*share[0]), fmt.Sprintf("second (%.0f %%)", 100*share[1])
+	above, err := pathRow(episodes, plane, "", f)
 	if err != nil {
 		return panels, err
 	}
@@ -244,8 +243,10 @@ func tsne(rows [][]float64, seed uint64) ([][2]float64, error) {
 	return stats.TSNE(rows, min(perplexity, float64(len(rows))/3), seed)
 }
 
-// mapped are the points of all panels: s_t of every episode, then ŝ_{t+1} of the first, in at most 300 agent steps of
-// each.
+// mostMapped is how many agent steps of an episode, and as many predictions, Paths draws.
+const mostMapped = 300
+
+// mapped are the points of all panels: s_t of every episode, then ŝ_{t+1} of the first.
 func mapped(episodes []*results.Trace) (rows [][]float64, err error) {
 	if len(episodes) == 0 {
 		return nil, errors.New("no episode to draw")
@@ -259,37 +260,37 @@ func mapped(episodes []*results.Trace) (rows [][]float64, err error) {
 			return nil, fmt.Errorf("%s has %d embeddings and %d predictions, want %d of each, and as many agents as %s",
 				in.Method, len(in.Embed), len(in.Predicted), n, episodes[0].Method)
 		}
-		rows = append(rows, thinned(in, in.Embed)...)
+		rows = append(rows, thinned(in, in.Embed, mostMapped)...)
 	}
-	return append(rows, thinned(episodes[0], episodes[0].Predicted)...), nil
+	return append(rows, thinned(episodes[0], episodes[0].Predicted, mostMapped)...), nil
 }
 
-// stride is how many steps lie between two that are drawn: t-SNE takes time that grows with the square of their number.
-func stride(in *results.Trace) int { return (in.Steps*in.Agents + 299) / 300 }
-
-// thinned are the rows [T·N] of the steps that are drawn.
-func thinned(in *results.Trace, rows [][]float64) [][]float64 { return every(in, rows, stride(in)) }
-
 // pathRow draws a panel an episode and one of x_t, from points in the order of mapped, on common axes.
-func pathRow(episodes []*results.Trace, points [][2]float64, suffix string, f Figure) ([]*plot.Plot, error) {
-	var row []*plot.Plot
-	at, first := 0, [][2]float64(nil)
+func pathRow(episodes []*results.Trace, points [][2]float64, suffix string, f Figure) (row []*plot.Plot, err error) {
+	draw := func(title string, clouds ...cloud) error {
+		f.Title = title + suffix
+		p, err := scatter(f, clouds...)
+		row = append(row, p)
+		return err
+	}
+	var first []cloud
 	for _, in := range episodes {
-		own := points[at : at+len(thinned(in, in.Embed))]
-		if at += len(own); first == nil {
-			first = own
+		n := len(thinned(in, in.Embed, mostMapped))
+		paths := pathsOf(in, points[:n])
+		points = points[n:]
+		if first == nil {
+			first = slices.Clone(paths)
 		}
-		p, err := pathPanel(in, own, nil, "s_t of "+shortLabel(in.Method)+suffix, f)
-		if err != nil {
+		if err := draw("s_t of "+shortLabel(in.Method), paths...); err != nil {
 			return nil, err
 		}
-		row = append(row, p)
 	}
-	p, err := pathPanel(episodes[0], first, points[at:], "x_t among the left s_t"+suffix, f)
-	if err != nil {
+	for i := range first {
+		first[i].Faint = true
+	}
+	if err := draw("x_t among the left s_t", append(first, byAgent(episodes[0], points)...)...); err != nil {
 		return nil, err
 	}
-	row = append(row, p)
 	shareAxes(row)
 	return row, nil
 }
@@ -297,31 +298,27 @@ func pathRow(episodes []*results.Trace, points [][2]float64, suffix string, f Fi
 // shortLabel is a label as Styles prints it, of a length that a title has room for.
 func shortLabel(label string) string { return cut(Styles(label)[0].Name) }
 
-// pathPanel draws the paths of an episode's agents, and other points over them if there are any.
-func pathPanel(in *results.Trace, path, over [][2]float64, title string, f Figure) (*plot.Plot, error) {
-	clouds := byAgent(in, path)
+// pathsOf are the paths of an episode's agents, with a dark dot where another agent is in sight.
+func pathsOf(in *results.Trace, points [][2]float64) []cloud {
+	clouds := byAgent(in, points)
 	for i := range clouds {
-		clouds[i].Trail, clouds[i].Faint = true, over != nil
+		clouds[i].Trail = true
 		for k := range clouds[i].Points {
-			clouds[i].Dark = append(clouds[i].Dark, in.Sees(k*stride(in), i))
+			clouds[i].Dark = append(clouds[i].Dark, in.Sees(k*stride(in, mostMapped), i))
 		}
 	}
-	if over != nil {
-		clouds = append(clouds, byAgent(in, over)...)
-	}
-	f.Title = title
-	return scatter(f, clouds...)
+	return clouds
 }
 
 // shareAxes gives all plots the limits that hold the points of each.
 func shareAxes(plots []*plot.Plot) {
-	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
+	x, y := plots[0].X, plots[0].Y
 	for _, p := range plots {
-		low = [2]float64{min(low[0], p.X.Min), min(low[1], p.Y.Min)}
-		high = [2]float64{max(high[0], p.X.Max), max(high[1], p.Y.Max)}
+		x.Min, x.Max = min(x.Min, p.X.Min), max(x.Max, p.X.Max)
+		y.Min, y.Max = min(y.Min, p.Y.Min), max(y.Max, p.Y.Max)
 	}
 	for _, p := range plots {
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = low[0], high[0], low[1], high[1]
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = x.Min, x.Max, y.Min, y.Max
 	}
 }
 
@@ -397,22 +394,19 @@ func (s *points) Plot(c draw.Canvas, p *plot.Plot) {
 	if s.cloud.Trail {
 		c.StrokeLines(draw.LineStyle{Color: fade(s.style.Color, 0x60), Width: vg.Points(0.8)}, at)
 	}
-	for i, q := range at {
-		if s.cloud.Faint {
-			break
-		}
+	for i := 0; i < len(at) && !s.cloud.Faint; i++ {
 		alpha := uint8(0x90)
 		if s.cloud.Trail {
 			alpha = 0x40 + uint8(0xbf*i/max(len(at)-1, 1))
 		}
-		c.FillPolygon(fade(s.style.Color, alpha), ring(q, 2.2))
+		c.FillPolygon(fade(s.style.Color, alpha), ring(at[i], 2.2))
 		if s.cloud.Dark != nil && s.cloud.Dark[i] {
-			c.FillPolygon(ink, ring(q, 1.1))
+			c.FillPolygon(ink, ring(at[i], 1.1))
 		}
 	}
 	if s.cloud.Trail {
-		c.FillPolygon(paper, ring(at[0], 3.2))
 		start := ring(at[0], 3.2)
+		c.FillPolygon(paper, start)
 		c.StrokeLines(draw.LineStyle{Color: s.style.Color, Width: vg.Points(1.2)}, append(start, start[0]))
 	}
 }

@@ -4,7 +4,6 @@ package viz
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
@@ -24,18 +23,12 @@ const Score = ""
 // Training draws one panel a measure, for each separately trained group of agents, with one line a group of runs and a legend for
 // all. The group of the run in front is drawn heavy, the others thin. front may be a run without results yet.
 func Training(front *results.Record, gs []results.Group, columns int, measures ...Measure) (Panels, error) {
-	p := NewPanels(columns)
-	p.Width, p.Height = vg.Length(7.6/float64(columns))*vg.Inch, 2.2*vg.Inch
 	gs = slices.DeleteFunc(slices.Clone(gs), func(g results.Group) bool { return g.Label == "" })
 	// A setting keeps its colour when another comes to the front.
 	slices.SortStableFunc(gs, func(a, b results.Group) int { return cmp.Compare(a.Label, b.Label) })
-	names := make([]lineName, len(gs))
-	for k, g := range gs {
-		names[k] = groupName(g)
-	}
-	p.Legend = stylesOf(names)
+	var charts []Chart
 	last := 0.0
-	for i, m := range ofGroups(results.Flat(gs), measures) {
+	for _, m := range ofGroups(results.Flat(gs), measures) {
 		lines := Scalar(gs, m.Name)
 		if m.Name == Score {
 			lines = Evals(gs)
@@ -43,47 +36,27 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 		series := perGroup(gs, lines)
 		for k, g := range gs {
 			series[k].Faint = !slices.ContainsFunc(g.Runs, func(r *results.Record) bool { return r.ID == front.ID })
+			last = max(last, slices.Max(append(series[k].X, 0)))
 		}
-		plot, err := Curves(Figure{Title: m.Title, X: "frames", Unlabelled: true}, series...)
-		if err != nil {
-			return p, fmt.Errorf("%s: %w", m.Title, err)
-		}
-		if i%columns == 0 {
-			p.Rows = append(p.Rows, nil)
-		}
-		p.Rows[len(p.Rows)-1] = append(p.Rows[len(p.Rows)-1], plot)
-		for _, s := range series {
-			for _, at := range s.X {
-				last = max(last, at)
-			}
-		}
+		charts = append(charts, Chart{Figure{Title: m.Title, X: "frames", Unlabelled: true}, series})
 	}
-	for _, row := range p.Rows {
-		for _, plot := range row {
-			plot.X.Max = max(plot.X.Max, last) // evaluations are rare, and all panels have one axis
-		}
+	p, err := CurvePanels(columns, charts...)
+	p.Width, p.Height = vg.Length(7.6/float64(columns))*vg.Inch, 2.2*vg.Inch
+	p.Legend = Looks(perGroup(gs, nil)...)
+	for _, plot := range slices.Concat(p.Rows...) {
+		plot.X.Max = max(plot.X.Max, last) // evaluations are rare, and all panels have one axis
 	}
-	return p, nil
+	return p, err
 }
 
-// perGroup is one series a group: the one of lines with its label, or an empty one, whose place gives the others their
-// colours.
+// perGroup is one series a group: that of lines with its label, or an empty one, which keeps the place of its colour.
 func perGroup(gs []results.Group, lines []Series) []Series {
 	out := make([]Series, len(gs))
 	for k, g := range gs {
-		out[k] = Series{Label: g.Label, Method: g.Method, cues: groupName(g).cues}
+		out[k] = seriesOf(g)
 		if i := slices.IndexFunc(lines, func(s Series) bool { return s.Label == g.Label }); i >= 0 {
 			out[k] = lines[i]
 		}
 	}
 	return out
-}
-
-// groupName is how a group of runs is called and drawn.
-func groupName(g results.Group) lineName {
-	n := lineName{label: g.Label, method: g.Method}
-	if len(g.Runs) > 0 {
-		n.cues = cuesOf(g.Runs[0].Experiment)
-	}
-	return n
 }

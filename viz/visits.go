@@ -29,13 +29,20 @@ func Visits(v *results.Visits) (Panels, error) {
 	if i := slices.IndexFunc(v.Bonus, undrawable); i >= 0 {
 		return Panels{}, fmt.Errorf("r^i of cell %d is %g, want at most %g in size", i, v.Bonus[i], largest)
 	}
-	counted := func(counts []uint64) func(int) float64 {
-		return func(cell int) float64 { return float64(counts[cell]) }
+	all, recent, bonus := make([]float64, n), make([]float64, n), make([]float64, n)
+	for cell := range n {
+		all[cell], recent[cell], bonus[cell] = float64(v.Counts[cell]), float64(v.Recent[cell]), v.Bonus[cell]
+		if v.Counts[cell] == 0 {
+			all[cell] = math.NaN()
+		}
+		if v.Recent[cell] == 0 {
+			recent[cell], bonus[cell] = math.NaN(), math.NaN()
+		}
 	}
 	p := NewPanels(3,
-		newHeat(v, true, v.Counts, counted(v.Counts)).plot(fmt.Sprintf("visits: %.0f %% of cells", 100*v.Coverage())),
-		newHeat(v, true, v.Recent, counted(v.Recent)).plot("visits, last rollout batch"),
-		newHeat(v, false, v.Recent, func(cell int) float64 { return v.Bonus[cell] }).plot("r^i, last rollout batch"))
+		(&heat{v, all, true}).plot(fmt.Sprintf("visits: %.0f %% of cells", 100*v.Coverage())),
+		(&heat{v, recent, true}).plot("visits, last rollout batch"),
+		(&heat{v, bonus, false}).plot("r^i, last rollout batch"))
 	p.Height = min(max(p.Width*vg.Length(q.Rows)/vg.Length(q.Columns), 0.35*vg.Inch), 2.6*vg.Inch) + 0.7*vg.Inch
 	return p, nil
 }
@@ -47,19 +54,7 @@ type heat struct {
 	log   bool      // colours go with the logarithm of a count
 }
 
-// newHeat is a map of a value of each cell that was visited.
-func newHeat(v *results.Visits, log bool, visits []uint64, value func(cell int) float64) *heat {
-	h := &heat{v, make([]float64, len(visits)), log}
-	for cell := range h.value {
-		if h.value[cell] = value(cell); visits[cell] == 0 {
-			h.value[cell] = math.NaN()
-		}
-	}
-	return h
-}
-
-// world are the shapes of a world whose units are the cells. Agents are left out, which are everywhere, and walls, which
-// are blocked cells.
+// world are the shapes, but for agents and walls, of a world whose units are the cells.
 func (h *heat) world() (shapes []envs.Shape) {
 	q, s := h.Projection, h.Scene
 	if s.MinX != 0 || s.MinY != 0 || s.MaxX != float64(q.Columns) || s.MaxY != float64(q.Rows) {

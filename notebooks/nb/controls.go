@@ -165,8 +165,7 @@ func (c *Controls) show() {
 const controlsHTML = `<div data-cermic-controls="%s" class="cermic-controls">%s
 <small class="cermic-hint">not connected: run this cell to attach to its training, or to begin</small></div>`
 
-// answer is how long a page may take to send its first positions. Where the extension is missing, as in VS Code, it
-// never does.
+// answer is how long a page may take to send its first positions. Without the extension, as in VS Code, it never does.
 const answer = 10 * time.Second
 
 // connected waits until a page has answered and reports whether one has.

@@ -10,8 +10,7 @@ import (
 	"syscall"
 )
 
-// detach lets a command outlive this process, its kernel and their terminal. The command holds a lock on a file as long
-// as it lives.
+// detach lets a command outlive this process and its terminal. It holds a lock on a file as long as it lives.
 func detach(cmd *exec.Cmd, lock *os.File) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.ExtraFiles = []*os.File{lock}

@@ -125,8 +125,7 @@ func Known[T any](v T, err error) (T, bool) {
 	return Must(v, err), true
 }
 
-// send displays data, or replaces the block of that ID, and waits until the kernel has it, since the program may end
-// next.
+// send displays data, or replaces the block of that ID, and waits for the kernel, since the program may end next.
 func send(id string, data content) {
 	if gonbui.IsNotebook {
 		ready()

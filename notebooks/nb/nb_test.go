@@ -139,14 +139,6 @@ func TestFramesComeAtMostOnceASecond(t *testing.T) {
 	}
 }
 
-func TestClockSpeaksPlainly(t *testing.T) {
-	for seconds, want := range map[float64]string{0.4: "0 s", 59.6: "1 min 00 s", 185: "3 min 05 s", 7620: "2 h 07 min"} {
-		if got := viz.Clock(seconds); got != want {
-			t.Errorf("viz.Clock(%g) = %q, want %q", seconds, got, want)
-		}
-	}
-}
-
 func TestBudgetFollowsTheEnvironment(t *testing.T) {
 	for of, want := range map[string]string{"": "short", "smoke": "smoke"} {
 		t.Setenv("NB_BUDGET", of)

@@ -76,8 +76,7 @@ func TrainMissing(es []experiment.Config, err error) {
 	offer(es, Store(), train, "cermic-train cermic-ask cermic-below")
 }
 
-// offer lists the missing runs of es and trains them if train names a button. JupyterLab's extension reads the classes
-// of the button.
+// offer lists the missing runs of es and trains them if train names a button. The classes are read by the page.
 func offer(es []experiment.Config, st *results.Store, train, classes string) {
 	missing, own := Must(plan.Missing(es, st)), Must(results.Open(storeFolder()))
 	elsewhere := Must(plan.Missing(es, own)) // has no weights here

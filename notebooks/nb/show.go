@@ -13,7 +13,6 @@ import (
 	"image/gif"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -49,14 +48,13 @@ func Show(values ...any) {
 	}
 }
 
-// render turns a value into content. Plots are sharp at any size as SVG; beside it stands a bitmap, because every
-// viewer of notebooks shows those.
+// render turns a value into content. Beside the SVG of a plot stands a bitmap, which every viewer shows.
 func render(v any) (content, error) {
 	switch v := v.(type) {
 	case *plot.Plot:
-		return drawing(viz.Image(v, viz.Width, viz.Height))(viz.SVG(v, viz.Width, viz.Height))
+		return drawing(viz.Plotted(v, viz.Width, viz.Height))
 	case viz.Panels:
-		return drawing(v.Image())(v.SVG())
+		return drawing(v.Drawing())
 	case image.Image:
 		return picture(v)
 	case *gif.GIF:
@@ -80,23 +78,21 @@ func render(v any) (content, error) {
 	}
 }
 
-// drawing is a figure as bitmap and as SVG. One that is much larger than its bitmap, as of many thousand points, is
-// left out.
-func drawing(m image.Image) func(svg []byte, err error) (content, error) {
-	return func(svg []byte, err error) (content, error) {
-		if err != nil {
-			return nil, err
-		}
-		out, err := picture(m)
-		if err == nil && len(svg) <= maxSVG {
-			out[protocol.MIMEImageSVG] = string(svg)
-		}
-		return out, err
-	}
-}
-
 // maxSVG is the size in bytes above which a notebook would grow too much.
 const maxSVG = 250_000
+
+// drawing is a figure as bitmap and as SVG, unless that is much larger, as of many thousand points.
+func drawing(d viz.Drawing) (content, error) {
+	svg, err := d.SVG()
+	if err != nil {
+		return nil, err
+	}
+	out, err := picture(d.Image())
+	if err == nil && len(svg) <= maxSVG {
+		out[protocol.MIMEImageSVG] = string(svg)
+	}
+	return out, err
+}
 
 // Save writes a plot, panels or an image into a file with the ending .svg or .png:
 //
@@ -109,9 +105,9 @@ func Save(file string, value any, err ...error) {
 	}
 	switch v := value.(type) {
 	case *plot.Plot:
-		Check(viz.Write(file, v, viz.Width, viz.Height))
+		Check(viz.Plotted(v, viz.Width, viz.Height).Write(file))
 	case viz.Panels:
-		Check(viz.WritePanels(file, v))
+		Check(v.Drawing().Write(file))
 	case image.Image:
 		if filepath.Ext(file) != ".png" {
 			Check(fmt.Errorf("%s: this picture is a bitmap, want a name that ends in .png", file))
@@ -186,27 +182,22 @@ func note(r slog.Record) string {
 
 // Beside shows films beside each other, each under its caption.
 func Beside(captions []string, films ...*gif.GIF) {
-	captions = slices.Clone(captions)
-	for i, caption := range captions {
-		captions[i] = strings.ReplaceAll(caption, " -", " −") // of a negative score
-	}
-	var page strings.Builder
-	page.WriteString(`<div style="display:flex;flex-wrap:wrap;gap:12px">`)
-	var out content
+	minus := func(s string) string { return strings.ReplaceAll(s, " -", " −") } // of a negative score
+	out, page := content{}, `<div style="display:flex;flex-wrap:wrap;gap:12px">`
 	for i, g := range films {
 		one := Must(film(g))
-		if out == nil {
-			out = content{protocol.MIMEImagePNG: one[protocol.MIMEImagePNG],
-				protocol.MIMETextPlain: strings.Join(captions, " | ")}
+		if i == 0 {
+			out[protocol.MIMEImagePNG] = one[protocol.MIMEImagePNG]
+			out[protocol.MIMETextPlain] = minus(strings.Join(captions, " | "))
 		}
 		caption := ""
 		if i < len(captions) {
-			caption = captions[i]
+			caption = html.EscapeString(minus(captions[i]))
 		}
-		fmt.Fprintf(&page, "<figure style=\"margin:0\"><figcaption>%s</figcaption>%s</figure>",
-			html.EscapeString(caption), one[protocol.MIMETextHTML])
+		page += fmt.Sprintf(`<figure style="margin:0"><figcaption>%s</figcaption>%s</figure>`,
+			caption, one[protocol.MIMETextHTML])
 	}
-	out[protocol.MIMETextHTML] = page.String() + "</div>"
+	out[protocol.MIMETextHTML] = page + "</div>"
 	send("", out)
 }
 

@@ -29,10 +29,8 @@ import (
 func Train(
 	ctx context.Context, e experiment.Config, st *results.Store, watch ...func(results.Event),
 ) (*results.Record, error) {
-	l := detached()
-	if l == nil {
-		l = leftHere(st)
-		l.stop()
+	l, mine := takeOver(st)
+	if !mine {
 		l.forget()
 	} else if err := l.note(e); err != nil {
 		return nil, err
@@ -66,12 +64,8 @@ func Compile(ctx context.Context, e experiment.Config) {
 func (c *Controls) Train(
 	ctx context.Context, st *results.Store, ask func() experiment.Config, watch ...func(results.Event),
 ) {
-	l, now := detached(), experiment.Config{}
-	mine := l != nil
-	if !mine {
-		l = leftHere(st)
-		l.stop()
-	}
+	l, mine := takeOver(st)
+	var now experiment.Config
 	if l.read() == nil { // it goes on where the page before has left it
 		c.set(l.Settings)
 		now = Must(l.experiment())
@@ -132,13 +126,22 @@ type left struct {
 	Run        string            `json:"run"`    // ID
 }
 
-// leftHere is the training that this cell has left, if it has. It is the same after a restart of the kernel and on
-// another page.
+// leftHere is the training that this cell has left, if any, also after a restart or on another page.
 func leftHere(st *results.Store) *left {
 	notebook := os.Getenv("JPY_SESSION_NAME") // which Jupyter sets
 	sum := sha256.Sum256([]byte(notebook + "\n" + thisCell().Name))
 	folder := filepath.Join(st.Dir(), leftFolder, hex.EncodeToString(sum[:6]))
 	return &left{folder: folder, Notebook: filepath.Base(notebook)}
+}
+
+// takeOver is the training of a detached process in that process, else what this cell has left, once it has stopped.
+func takeOver(st *results.Store) (l *left, mine bool) {
+	if l := detached(); l != nil {
+		return l, true
+	}
+	l = leftHere(st)
+	l.stop()
+	return l, false
 }
 
 // detached is the training of this process if it was left one, else nil.

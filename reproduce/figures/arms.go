@@ -24,8 +24,8 @@ const comparisonReps = 2000
 
 // arms are the experiments that a figure compares on one task, in the order of its lines.
 type arms struct {
-	task, budget string
-	first, seeds int // so many seeds from first on
+	task, budget string // the task with its settings behind it
+	first, seeds int    // so many seeds from first on
 	list         []plan.Arm
 	err          error // the first of add
 }
@@ -33,7 +33,7 @@ type arms struct {
 // add lists the experiments of a method with some settings under a label.
 func (a *arms) add(label, method string, set ...string) {
 	arm := plan.Arm{Label: label}
-	e, err := plan.New(plan.Request{Task: a.task, Method: method, Budget: a.budget, Set: set})
+	e, err := plan.New(plan.In(plan.Request{Task: a.task, Method: method, Budget: a.budget, Set: set}))
 	if a.err == nil {
 		a.err = err
 	}
@@ -57,8 +57,7 @@ func experiments(all ...arms) (es []experiment.Config, err error) {
 	return plan.Unique(es)
 }
 
-// complete are the runs of each arm that st has complete. Arms without any have empty groups, whose places give
-// colours.
+// complete are the complete runs of each arm; an arm without any keeps an empty group, whose place gives colours.
 func (a arms) complete(st *results.Store) ([]results.Group, error) {
 	if a.err != nil {
 		return nil, a.err
@@ -78,8 +77,7 @@ func each[T, U any](in []T, f func(T) (U, error)) (out []U, err error) {
 	return out, nil
 }
 
-// sideBySide draws the evaluations of several lists of groups on one task, a panel each. All panels share the range of
-// the panels with runs.
+// sideBySide draws the evaluations of lists of groups on one task, a panel each, on the range of those with runs.
 func sideBySide(score string, titles []string, gs ...[]results.Group) ([]*plot.Plot, error) {
 	plots := make([]*plot.Plot, len(titles))
 	low, high := math.Inf(1), math.Inf(-1)
@@ -100,8 +98,7 @@ func sideBySide(score string, titles []string, gs ...[]results.Group) ([]*plot.P
 	return plots, nil
 }
 
-// lastScore writes the mean of a group that passes Check over its seeds, of the last evaluation, with its bootstrap
-// 95 % interval, a dash without runs. It returns the scores of the seeds, too.
+// lastScore writes the mean last score of a checked group with its bootstrap 95 % interval, and returns the scores.
 func lastScore(g results.Group, r *rng.Rand) (cell string, scores []float64) {
 	if scores, _ = g.Scores(); len(scores) == 0 {
 		return viz.Missing, nil
@@ -117,8 +114,7 @@ func overSeeds(values []float64) string {
 	return fmt.Sprintf("%s (%d)", stats.Student(values), len(values))
 }
 
-// differenceCell writes how much higher the mean of x is than that of y, with ° where that is not sure, and a dash
-// where either has no runs.
+// differenceCell writes the difference of two means, with ° if it is not significant, a dash if either has no runs.
 func differenceCell(x, y []float64, r *rng.Rand) string {
 	if len(x) == 0 || len(y) == 0 {
 		return viz.Missing

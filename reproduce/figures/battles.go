@@ -40,11 +40,11 @@ type Sensitivity struct {
 func BattleSensitivity(task string, policy scripted.Policy, episodes int, seed uint64) (*Sensitivity, error) {
 	cases := append([]smac.Alternative{{Decision: "–", Says: "as decided"}}, smac.Alternatives()...)
 	won, err := each(cases, func(a smac.Alternative) ([]float64, error) {
-		var otherwise []string
+		world := task
 		if a.Name != "" {
-			otherwise = []string{"otherwise=" + a.Name}
+			world += " task.otherwise=" + a.Name
 		}
-		cfg, err := plan.Variant(task, otherwise...)
+		cfg, err := plan.World(world)
 		if err != nil {
 			return nil, err
 		}
@@ -117,8 +117,7 @@ var published = func() (all struct {
 	return all
 }()
 
-// publishedCurves are SMACv2's own curves in the real game up to so many frames, drawn as references. The band is the
-// standard deviation over runs.
+// publishedCurves are SMACv2's own curves in the real game; the band is the standard deviation over runs.
 func publishedCurves(task string, frames float64) (out []viz.Series) {
 	for _, learner := range []string{"QMIX", "MAPPO", "open-loop MAPPO"} {
 		r := published.Tasks[path.Base(task)][learner]
@@ -142,12 +141,13 @@ func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz
 		return viz.Panels{}, "", err
 	}
 	records = slices.DeleteFunc(TrainedOn(records, reward), func(r *results.Record) bool { return !slices.Contains(Battles, r.Task) })
-	plots, err := each(Battles, func(task string) (*plot.Plot, error) {
+	var charts []viz.Chart
+	for _, task := range Battles {
 		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != task })
 		series := slices.Concat(viz.Evals(plan.Groups(own, "task.reward")), publishedCurves(task, frames))
-		return viz.Curves(viz.Figure{Title: task, X: "frames", Y: "win rate"}, series...)
-	})
-	panels := viz.NewPanels(2, plots...)
+		charts = append(charts, viz.Chart{Figure: viz.Figure{Title: task, X: "frames", Y: "win rate"}, Series: series})
+	}
+	panels, err := viz.CurvePanels(2, charts...)
 	panels.Width, panels.Height = 4.6*vg.Inch, 3*vg.Inch
 	said := fmt.Sprintf("Trained in the simulator on the %s reward at budget %s, number of runs: %d.", reward, budget, len(records))
 	if len(records) == 0 {

@@ -15,6 +15,7 @@ import (
 
 	"cermic/cermiclib/libtest"
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 	"cermic/envs/scripted"
 	"cermic/envs/smac"
 )
@@ -27,9 +28,7 @@ func TestPublishedBattlesEndAsTheirAuthorsReport(t *testing.T) {
 			LastWin []float64 `json:"mean_win_last_million_per_run"`
 		}
 	}
-	if err := json.Unmarshal(battlesJSON, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(battlesJSON, &file))
 	for task, want := range map[string]map[string]float64{
 		"smac/protoss_5_vs_5": {"QMIX": .71, "MAPPO": .57, "open-loop MAPPO": .07},
 		"smac/zerg_5_vs_5":    {"QMIX": .40, "MAPPO": .43, "open-loop MAPPO": .07},
@@ -50,14 +49,8 @@ func TestPublishedBattlesEndAsTheirAuthorsReport(t *testing.T) {
 // The first row is the unchanged simulator. Every alternative has a row of its own.
 func TestSensitivityBeginsWithTheSimulatorAsItIs(t *testing.T) {
 	const episodes = 60
-	s, err := BattleSensitivity("smac/zerg_5_vs_5", scripted.Script, episodes, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := envs.Default("smac/zerg_5_vs_5")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(BattleSensitivity("smac/zerg_5_vs_5", scripted.Script, episodes, 3))(t)
+	cfg := must.Get(envs.Default("smac/zerg_5_vs_5"))(t)
 	p, err := scripted.Rollout(cfg, scripted.Script, episodes, 3)
 	if err != nil || !slices.Equal(p.Dense, s.won[0]) {
 		t.Errorf("the first row won %v, want %v (%v)", s.won[0], p.Dense, err)

@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 )
 
@@ -44,10 +45,7 @@ func TestMemoriesAreNamedAfterThemselvesAndTheirStart(t *testing.T) {
 	ask("mappo-cermic", 1, "explore.memory=gru")
 	ask("mappo-cermic", 1, "explore.memory=gru", "explore.memory.gru_layers=3") // another line
 	ask("mappo-cermic", 1, "explore.memory=gru", "explore.memory.pretrain=full", "explore.memory.pretrained=0123456789abcdef")
-	gs, err := Memories(libtest.Committed(t, rs...), "navigation", "mappo", "short")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gs := must.Get(Memories(libtest.Committed(t, rs...), "navigation", "mappo", "short"))(t)
 	var labels []string
 	for _, g := range gs {
 		labels = append(labels, fmt.Sprint(g.Label, " ", len(g.Runs)))
@@ -60,10 +58,7 @@ func TestMemoriesAreNamedAfterThemselvesAndTheirStart(t *testing.T) {
 func TestMemoriesAreThoseOfTheChangesAlone(t *testing.T) {
 	text := func(set string) json.RawMessage {
 		e := configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: strings.Fields(set), Seed: uint64(len(set))})
-		text, err := conf.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(conf.Marshal(e))(t)
 		return text
 	}
 	like := text("explore.alpha=0.5")
@@ -75,10 +70,7 @@ func TestMemoriesAreThoseOfTheChangesAlone(t *testing.T) {
 }
 
 func TestComparisonIsWithTheFirstLabel(t *testing.T) {
-	table, err := Comparison([]results.Group{scoring("mappo", 1, 2, 3), scoring("graph", 11, 12, 13)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(Comparison([]results.Group{scoring("mappo", 1, 2, 3), scoring("graph", 11, 12, 13)}))(t)
 	rows := table.Rows
 	if len(rows) != 2 || !strings.HasPrefix(rows[0][2], "2 [") || rows[0][3] != "–" {
 		t.Errorf("the first row is %q, want a mean of 2 and no difference", rows[0])

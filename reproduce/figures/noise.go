@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
-	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
@@ -34,11 +33,7 @@ func (n Noise) arms(task string) arms {
 	a := arms{task: task, budget: n.Budget, first: 1, seeds: n.Seeds}
 	for _, region := range [][]string{nil, n.Region} {
 		for _, method := range n.Methods {
-			own := n.Set
-			if m, err := plan.FindMethod(method); err != nil || m.Explore.Kind() != (cermic.Config{}).Kind() {
-				own = nil
-			}
-			a.add(method, method, slices.Concat(region, own)...)
+			a.add(method, method, slices.Concat(region, ofCERMIC(method, n.Set))...)
 		}
 	}
 	return a
@@ -100,8 +95,7 @@ func (n Noise) Table(st *results.Store) (viz.Table, error) {
 	return t, nil
 }
 
-// seedDeviation is the standard deviation over runs of their scores, averaged over the evaluations of the second half;
-// NaN below two runs.
+// seedDeviation is the standard deviation over runs, a mean over the second half of training; NaN below two runs.
 func seedDeviation(rs []*results.Record) float64 {
 	var all []float64
 	for k := 0; len(rs) > 1; k++ {

@@ -10,6 +10,7 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -18,14 +19,11 @@ func TestNoiseCurvesTakeTheRunsOfTheirSettings(t *testing.T) {
 	st := libtest.Store(t)
 	box := []string{"task.noise.width=1", "task.noise.height=1", "task.noise.scale=1"}
 	tiny := []string{"budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8"}
-	es, err := plan.Grid([]string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, append(box, tiny...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := experiment.Run(t.Context(), es[0], st); err != nil {
-		t.Fatal(err)
-	}
-	n := Noise{Tasks: []string{"vmas/ball_trajectory"}, Methods: []string{"mappo"}, Region: append(box, tiny...), Budget: "smoke", Seeds: 2}
+	set := append(box, tiny...)
+	es := must.Get(plan.Grid([]string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, set...))(t)
+	must.Get(experiment.Run(t.Context(), es[0], st))(t)
+	n := Noise{Tasks: []string{"vmas/ball_trajectory"}, Methods: []string{"mappo"}, Region: set,
+		Budget: "smoke", Seeds: 2}
 	runs, err := n.arms(n.Tasks[0]).complete(st)
 	if err != nil || len(runs) != 2 || len(runs[0].Runs) != 0 || len(runs[1].Runs) != 1 || runs[1].Label != "mappo" {
 		t.Fatalf("runs %+v without and with the noise region, %v; want none and the one", runs, err)
@@ -64,11 +62,10 @@ func TestStandardDeviationOverSeedsByHand(t *testing.T) {
 
 // α and memory are knobs of one method among others that do not have them.
 func TestSettingsOfTheNoiseFigureAreThoseOfCERMIC(t *testing.T) {
-	es, err := Noise{Tasks: []string{"vmas/ball_trajectory"}, Methods: []string{"mappo", "mappo-cermic"}, Region: []string{"task.noise.width=1", "task.noise.height=1", "task.noise.scale=1"},
-		Set: []string{"explore.alpha=0.5"}, Budget: "smoke", Seeds: 1}.Experiments()
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := Noise{Tasks: []string{"vmas/ball_trajectory"}, Methods: []string{"mappo", "mappo-cermic"},
+		Region: []string{"task.noise.width=1", "task.noise.height=1", "task.noise.scale=1"},
+		Set:    []string{"explore.alpha=0.5"}, Budget: "smoke", Seeds: 1}
+	es := must.Get(n.Experiments())(t)
 	var labels []string
 	for _, e := range es {
 		labels = append(labels, e.Label())

@@ -73,8 +73,7 @@ func NewPretrainingAxis(st *results.Store, tasks []string, method, budget string
 	return a, nil
 }
 
-// addPretrained adds the arms that start from known weights. missing reports that the weights are elsewhere, and not all
-// runs that start from them are complete.
+// addPretrained adds the arms that start from known weights. missing: these are needed, but elsewhere.
 func (t *pretrainedTask) addPretrained(st *results.Store, made *experiment.Pretrained, method string, set []string) (missing bool, err error) {
 	starts := []string{memory.PretrainDetector, memory.PretrainFull}
 	if _, graph := t.pre.Memory.(memory.DynamicGraph); !graph {

@@ -16,6 +16,7 @@ import (
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -29,10 +30,7 @@ func TestPretrainingIsFoundAgainAndNamesTheExperimentsWeights(t *testing.T) {
 		t.Skip("pre-trains")
 	}
 	st, tasks := libtest.Store(t), []string{"navigation"}
-	before, err := NewPretrainingAxis(st, tasks, "mappo-cermic", "smoke", 2, tinyMemory...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(NewPretrainingAxis(st, tasks, "mappo-cermic", "smoke", 2, tinyMemory...))(t)
 	if len(before.Missing) != 1 || len(before.Experiments) != 2 {
 		t.Fatalf("%d pre-trainings missing and %d experiments, want 1 and those from scratch with 2 seeds", len(before.Missing), len(before.Experiments))
 	}
@@ -41,10 +39,7 @@ func TestPretrainingIsFoundAgainAndNamesTheExperimentsWeights(t *testing.T) {
 	}
 	quick := before.Missing[0]
 	quick.Frames, quick.Epochs = 1000, 1
-	made, err := quick.Run(t.Context(), st, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(quick.Run(t.Context(), st, nil))(t)
 	found, err := quick.Find(st)
 	if err != nil || *found != *made || !(made.AUC > 0 && made.AUC < 1) {
 		t.Errorf("found %+v, made %+v, error %v", found, made, err)
@@ -69,12 +64,8 @@ func nothing() memory.Quality {
 // known says in a store that p made weights of a name, and puts a file there.
 func known(t *testing.T, st *results.Store, p experiment.Pretraining, weights string) {
 	t.Helper()
-	if err := (experiment.Pretrained{Weights: weights, Quality: nothing()}).Save(p, st); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(memory.PretrainedPath(st.Dir(), weights), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (experiment.Pretrained{Weights: weights, Quality: nothing()}).Save(p, st))
+	must.Do(t, os.WriteFile(memory.PretrainedPath(st.Dir(), weights), nil, 0o644))
 }
 
 // Memories without a detector start with all or nothing.
@@ -84,11 +75,8 @@ func TestExperimentsWithPretrainedWeightsComeFirst(t *testing.T) {
 	} {
 		st := libtest.Store(t)
 		axis := func() *PretrainingAxis {
-			a, err := NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "smoke", 1, "explore.memory="+kind)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return a
+			tasks, set := []string{"navigation"}, "explore.memory="+kind
+			return must.Get(NewPretrainingAxis(st, tasks, "mappo-cermic", "smoke", 1, set))(t)
 		}
 		missing := axis().Missing
 		if len(missing) != 1 || missing[0].Memory.Kind() != kind {
@@ -127,18 +115,9 @@ func TestWhatHasNoMemoryToPretrainIsRefused(t *testing.T) {
 // The verb and the notebook must find each other's weights.
 func TestRunsOfEitherRewardShareTheUsualPretraining(t *testing.T) {
 	for _, task := range []string{"navigation", "flocking", "balance"} {
-		usual, err := plan.NewPretraining(task, "graph")
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := usual.File()
-		if err != nil {
-			t.Fatal(err)
-		}
-		axis, err := NewPretrainingAxis(libtest.Store(t), []string{task}, "mappo-cermic", "short", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		usual := must.Get(plan.NewPretraining(task, "graph"))(t)
+		want := must.Get(usual.File())(t)
+		axis := must.Get(NewPretrainingAxis(libtest.Store(t), []string{task}, "mappo-cermic", "short", 1))(t)
 		if got, err := axis.Missing[0].File(); err != nil || got != want {
 			t.Errorf("%s: the axis looks for %s, the verb makes %s, %v", task, got, want, err)
 		}
@@ -146,29 +125,16 @@ func TestRunsOfEitherRewardShareTheUsualPretraining(t *testing.T) {
 }
 
 func TestCommittedPretrainingIsShownButItsWeightsAreMissing(t *testing.T) {
-	p, err := plan.NewPretraining("navigation", "graph")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.NewPretraining("navigation", "graph"))(t)
 	made := libtest.Store(t)
 	known(t, made, p, "0123456789abcdef")
-	e, err := plan.New(plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "smoke", Seed: 1, Set: []string{"explore.memory=graph",
-		"explore.memory.pretrained=0123456789abcdef", "explore.memory.pretrain=full"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := conf.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := []string{"explore.memory=graph", "explore.memory.pretrained=0123456789abcdef", "explore.memory.pretrain=full"}
+	e := configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "smoke", Seed: 1, Set: set})
+	text := must.Get(conf.Marshal(e))(t)
 	records := t.TempDir()
-	if err := experiment.ExportPretrained(made, []*results.Record{{Experiment: text}}, records); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, experiment.ExportPretrained(made, []*results.Record{{Experiment: text}}, records))
 	st := libtest.Store(t)
-	if err := st.Base(os.DirFS(records)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Base(os.DirFS(records)))
 	axis, err := NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "short", 1)
 	if err != nil || len(axis.Missing) != 1 || len(axis.Experiments) != 3 {
 		t.Errorf("%d weights are missing for %d experiments, want 1 and 3: %v", len(axis.Missing), len(axis.Experiments), err)
@@ -177,9 +143,8 @@ func TestCommittedPretrainingIsShownButItsWeightsAreMissing(t *testing.T) {
 	if err != nil || len(report.Rows) != 1 || report.Rows[0][3] != "0123456789abcdef" || !strings.Contains(strings.Join(report.Notes, " "), "vmas/balance") {
 		t.Errorf("the report says %+v, %v", report, err)
 	}
-	if err := experiment.ExportPretrained(made, []*results.Record{{Experiment: []byte("{}")}}, filepath.Join(records, "other")); err != nil {
-		t.Fatal(err)
-	}
+	unnamed := []*results.Record{{Experiment: []byte("{}")}}
+	must.Do(t, experiment.ExportPretrained(made, unnamed, filepath.Join(records, "other")))
 	if _, err := os.Stat(filepath.Join(records, "other")); err == nil {
 		t.Error("weights that no run names are exported")
 	}

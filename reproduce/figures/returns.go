@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib"
@@ -21,12 +20,10 @@ import (
 	"cermic/viz"
 )
 
-// trainingReturn is the scalar of the mean score of the episodes that a rollout batch ends, with the actions of
-// training.
+// trainingReturn is the scalar of the mean score of the episodes that a rollout batch ends.
 const trainingReturn = "train_score"
 
-// taskRuns are the runs of one task that a row of panels shows, and series of others, such as BenchMARL's, among its
-// evaluations.
+// taskRuns are the runs of one task in a row of panels, and further series among its evaluations.
 type taskRuns struct {
 	task   paper.Task
 	groups []results.Group
@@ -38,43 +35,36 @@ type taskRuns struct {
 // steps, as on Melting Pot, they stand between the two.
 func returnsOf(tasks ...taskRuns) (viz.Panels, error) {
 	early := slices.ContainsFunc(tasks, func(t taskRuns) bool { return len(viz.Early(t.groups)) > 0 })
-	var plots []*plot.Plot
+	var charts []viz.Chart
 	columns, lines := 1, 0
 	for _, t := range tasks {
 		row, err := t.row(early)
 		if err != nil {
 			return viz.Panels{}, err
 		}
-		plots, columns, lines = append(plots, row...), len(row), max(lines, len(t.groups)+len(t.others))
+		charts, columns, lines = append(charts, row...), len(row), max(lines, len(t.groups)+len(t.others))
 	}
-	return rows(plots, columns, lines), nil
+	panels, err := viz.CurvePanels(columns, charts...)
+	return sized(panels, columns, lines), err
 }
 
-// row draws the panels of one task, with one for the first steps of its episodes if early.
-func (t taskRuns) row(early bool) ([]*plot.Plot, error) {
-	type returnFigure struct {
-		about  string
-		series []viz.Series
-	}
-	figures := []returnFigure{
-		{"evaluations", slices.Concat(viz.Evals(t.groups), t.others)},
-		{"return while training", viz.Scalar(t.groups, trainingReturn)},
-	}
-	if early {
-		steps, err := plan.FirstSteps(t.task.ID)
-		if err != nil {
-			return nil, err
+// row are the figures of one task, with one for the first steps of its episodes if early.
+func (t taskRuns) row(early bool) ([]viz.Chart, error) {
+	score := plan.Score(t.task)
+	chart := func(about string, series []viz.Series) viz.Chart {
+		f := viz.Figure{Title: t.task.Name + ": " + about, X: "frames", Y: score}
+		if early { // three panels are too narrow for both in a title
+			f.Title, f.Y = t.task.Name, strings.TrimPrefix(score, "mean ")+", "+about
 		}
-		figures[0].about, figures[1].about = "whole episode", "while training"
-		figures = slices.Insert(figures, 1, returnFigure{fmt.Sprintf("first %d steps", steps), viz.Early(t.groups)})
+		return viz.Chart{Figure: f, Series: series}
 	}
-	return each(figures, func(f returnFigure) (*plot.Plot, error) {
-		figure := viz.Figure{Title: t.task.Name + ": " + f.about, X: "frames", Y: plan.Score(t.task)}
-		if len(figures) > 2 { // too narrow for both in a title
-			figure.Title, figure.Y = t.task.Name, strings.TrimPrefix(figure.Y, "mean ")+", "+f.about
-		}
-		return viz.Curves(figure, f.series...)
-	})
+	evals, training := slices.Concat(viz.Evals(t.groups), t.others), viz.Scalar(t.groups, trainingReturn)
+	if !early {
+		return []viz.Chart{chart("evaluations", evals), chart("return while training", training)}, nil
+	}
+	steps, err := plan.FirstSteps(t.task.ID)
+	first := chart(fmt.Sprintf("first %d steps", steps), viz.Early(t.groups))
+	return []viz.Chart{chart("whole episode", evals), first, chart("while training", training)}, err
 }
 
 // Returns draws groups of runs of one task: greedy evaluations and, beside them, the return of training.
@@ -86,10 +76,10 @@ func Returns(task string, gs []results.Group) (viz.Panels, error) {
 	return returnsOf(taskRuns{task: t, groups: gs})
 }
 
-// rows are panels with the names of so many lines at their ends.
-func rows(plots []*plot.Plot, columns, lines int) viz.Panels {
-	panels := viz.NewPanels(columns, plots...)
-	panels.Width, panels.Height = viz.MaxWidth/vg.Length(columns), max(2.3*vg.Inch, vg.Length(0.6+0.18*float64(lines))*vg.Inch) // a line's name takes 0.18 inch
+// sized are panels with room for the names of so many lines at their ends.
+func sized(panels viz.Panels, columns, lines int) viz.Panels {
+	panels.Width = viz.MaxWidth / vg.Length(columns)
+	panels.Height = max(2.3*vg.Inch, vg.Length(0.6+0.18*float64(lines))*vg.Inch) // a line's name takes 0.18 inch
 	return panels
 }
 
@@ -103,8 +93,8 @@ func CurvesOf(st *results.Store, family, budget, reward string, coloured ...stri
 		return nil, err
 	}
 	var lines []viz.Series // one of each look, for the legend
-	var plots []*plot.Plot
-	panel := func(title, y string, series []viz.Series) error {
+	var charts []viz.Chart
+	add := func(title, y string, series []viz.Series) {
 		for i, s := range series {
 			if !s.Reference && !slices.Contains(coloured, s.Method) {
 				series[i] = s.Muted()
@@ -113,9 +103,8 @@ func CurvesOf(st *results.Store, family, budget, reward string, coloured ...stri
 				lines = append(lines, series[i])
 			}
 		}
-		p, err := viz.Curves(viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true}, series...)
-		plots = append(plots, p)
-		return err
+		f := viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true}
+		charts = append(charts, viz.Chart{Figure: f, Series: series})
 	}
 	for _, t := range list {
 		var others []results.Group
@@ -128,31 +117,27 @@ func CurvesOf(st *results.Store, family, budget, reward string, coloured ...stri
 		}
 		names := slices.Sorted(maps.Keys(all[0].Evals[0].Groups))
 		for _, name := range names {
-			if err := panel(t.task.Name+": "+name, "return", slices.Concat(viz.GroupEvals(t.groups, name), references(viz.GroupEvals(others, name)))); err != nil {
-				return nil, err
-			}
+			series := slices.Concat(viz.GroupEvals(t.groups, name), references(viz.GroupEvals(others, name)))
+			add(t.task.Name+": "+name, "return", series)
 		}
 		if len(names) == 0 {
-			if err := panel(t.task.Name, plan.Score(t.task), slices.Concat(viz.Evals(t.groups), references(viz.Evals(others)))); err != nil {
-				return nil, err
-			}
+			add(t.task.Name, plan.Score(t.task), slices.Concat(viz.Evals(t.groups), references(viz.Evals(others))))
 		}
 	}
-	if len(plots) == 0 {
+	if len(charts) == 0 {
 		return "No complete run of " + family + " at budget " + budget + " was trained on the " + reward + " reward.", nil
 	}
-	panels := viz.NewPanels(3, plots...)
+	panels, err := viz.CurvePanels(3, charts...)
 	panels.Width, panels.Height, panels.Legend = viz.MaxWidth/3, 2*vg.Inch, viz.Looks(lines...)
 	for i, s := range lines {
 		if s.Label == "" {
 			panels.Legend[i].Name = "other methods"
 		}
 	}
-	return panels, nil
+	return panels, err
 }
 
-// defaultRuns are, for each task, the complete runs at a budget, trained on a reward, of the tables' methods with their
-// default settings; of many tasks there are none.
+// defaultRuns are each task's complete runs on a reward of the tables' methods with default settings, maybe none.
 func defaultRuns(st *results.Store, budget, reward string) ([]taskRuns, error) {
 	records, err := st.Find(results.Query{Budget: budget, Complete: true})
 	if err != nil {
@@ -186,9 +171,10 @@ func Context(e experiment.Config) ([]viz.Series, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []viz.Series{level("random play", chance, e.Budget.Frames)}
+	frames := e.Budget.Frames
+	out := []viz.Series{level("random play", chance, frames)}
 	if !math.IsNaN(script) {
-		out = append(out, level("script", script, e.Budget.Frames))
+		out = append(out, level("script", script, frames))
 	}
 	if e.Task.Shared().Reward != envs.Dense {
 		return out, nil
@@ -198,7 +184,7 @@ func Context(e experiment.Config) ([]viz.Series, error) {
 		learner = "qmix"
 	}
 	for _, s := range Recorded(task, learner) {
-		n, _ := slices.BinarySearch(s.X, float64(e.Budget.Frames)+0.5) // frames are whole numbers
+		n, _ := slices.BinarySearch(s.X, float64(frames)+0.5) // frames are whole numbers
 		s.X = s.X[:n]
 		for i := range s.Y {
 			s.Y[i] = s.Y[i][:n]
@@ -229,5 +215,5 @@ func Rewards(st *results.Store, task, budget string) (viz.Panels, error) {
 	dense, sparse := tableGroups(TrainedOn(records, "dense")), tableGroups(TrainedOn(records, "sparse"))
 	titles := []string{"trained on the dense reward", "trained on the sparse reward"}
 	plots, err := sideBySide(plan.Score(t), titles, dense, sparse)
-	return rows(plots, 2, max(len(dense), len(sparse))), err
+	return sized(viz.NewPanels(2, plots...), 2, max(len(dense), len(sparse))), err
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
@@ -27,18 +26,17 @@ type World struct {
 	Task   string   // with its settings behind it: "explore/rooms task.tv=screen"
 	Frames int      // 0: the budget's
 	Seeds  int      // from firstSeed on
-	Arms   []string // of RobustnessArms
+	Arms   []string // of robustnessArms
 }
 
 // Robustness is the study of what the learned code does for curiosity beside noise, as reproduce/PLAN.md has it.
 type Robustness struct {
 	Worlds []World
 	Budget string
-	known  map[string]arms // of the worlds that have been listed, which takes a while
 }
 
-// RobustnessArms are the arms of the study, each a name and a method with its settings behind it.
-var RobustnessArms = [][2]string{
+// robustnessArms are the arms of the study, each a name and a method with its settings behind it.
+var robustnessArms = [][2]string{
 	{"α = .2", ucb}, {"α = 0", ucb + " explore.alpha=0"}, {"never trained", ucb + " explore.cermic_steps=0"},
 	{"α = 1", ucb + " explore.alpha=1"}, {"without L_exploit", ucb + " explore.exploit=false"},
 	{"GRU memory", "mappo-cermic-ucb explore.memory=gru"}, {"graph memory", "mappo-cermic-ucb explore.memory=graph"},
@@ -49,7 +47,7 @@ var RobustnessArms = [][2]string{
 const ucb = "mappo-cermic-ucb explore.memory=mlp"
 
 func armNames() (names []string) {
-	for _, arm := range RobustnessArms {
+	for _, arm := range robustnessArms {
 		names = append(names, arm[0])
 	}
 	return names
@@ -57,7 +55,7 @@ func armNames() (names []string) {
 
 // DefaultRobustness is the whole study.
 func DefaultRobustness() Robustness {
-	n := Robustness{Budget: "explore", known: map[string]arms{}}
+	n := Robustness{Budget: "explore"}
 	for _, task := range []string{"lock task.tv=screen", "lock", "rooms task.tv=screen", "lock task.tv=peer", "rooms", "rooms task.tv=peer",
 		"pass", "pass task.tv=screen", "pass task.tv=peer", "secret", "secret task.tv=screen", "secret task.tv=peer"} {
 		w := World{Task: "explore/" + task, Seeds: 5, Arms: []string{"α = .2", "α = 0", "never trained", "mappo-rff", "mace", "mappo"}}
@@ -80,23 +78,18 @@ const solvedFrom = 0.5
 
 // arms lists the arms of a world.
 func (n Robustness) arms(w World) arms {
-	if known, ok := n.known[w.Task]; ok {
-		return known
-	}
-	task := strings.Fields(w.Task)
-	out := arms{task: task[0], budget: n.Budget, first: firstSeed, seeds: w.Seeds}
-	for _, named := range RobustnessArms {
-		if !slices.Contains(w.Arms, named[0]) {
+	out := arms{task: w.Task, budget: n.Budget, first: firstSeed, seeds: w.Seeds}
+	for _, arm := range robustnessArms {
+		if !slices.Contains(w.Arms, arm[0]) {
 			continue
 		}
-		method := strings.Fields(named[1])
-		set := slices.Concat(task[1:], method[1:])
+		method := strings.Fields(arm[1])
+		set := method[1:]
 		if w.Frames > 0 {
 			set = append(set, fmt.Sprintf("budget.frames=%d", w.Frames))
 		}
-		out.add(named[0], method[0], set...)
+		out.add(arm[0], method[0], set...)
 	}
-	n.known[w.Task] = out
 	return out
 }
 
@@ -107,11 +100,6 @@ func (n Robustness) Experiments() ([]experiment.Config, error) {
 		all = append(all, n.arms(w))
 	}
 	return experiments(all...)
-}
-
-// groups are the complete runs of a world's arms.
-func (n Robustness) groups(st *results.Store, w World) ([]results.Group, error) {
-	return n.arms(w).complete(st)
 }
 
 // armOf is the group of a label, without runs if there is none.
@@ -158,7 +146,7 @@ func (n Robustness) Table(st *results.Store, world int) (viz.Table, error) {
 	t := viz.Table{Title: worldLabel(w.Task), Header: []string{"arm", "runs that succeed", "exact 95 % interval", "coverage by seed", "frames to success, by seed"},
 		Notes: []string{fmt.Sprintf("Seeds %d to %d, budget %s. A run succeeds if at least half of the episodes of its last evaluation do. "+
 			"Coverage: share of the task's cells that training has visited. A dash: the run never succeeds.", firstSeed, firstSeed+w.Seeds-1, n.Budget)}}
-	groups, err := n.groups(st, w)
+	groups, err := n.arms(w).complete(st)
 	for _, g := range groups {
 		if len(g.Runs) == 0 {
 			t.Rows = append(t.Rows, append([]string{g.Label}, slices.Repeat([]string{viz.Missing}, 4)...))
@@ -187,18 +175,18 @@ func (n Robustness) Table(st *results.Store, world int) (viz.Table, error) {
 func (n Robustness) Summary(st *results.Store) (viz.Table, error) {
 	t := viz.Table{Title: "Runs that succeed", Header: []string{"arm"}, Notes: []string{
 		"Runs that succeed of those that are complete. Seeds 21 to 30 in the first three columns, 21 to 25 in the others."}}
-	for _, a := range RobustnessArms {
-		t.Rows = append(t.Rows, []string{a[0]})
+	for _, name := range armNames() {
+		t.Rows = append(t.Rows, []string{name})
 	}
 	for _, w := range n.Worlds {
 		t.Header = append(t.Header, worldLabel(w.Task))
-		groups, err := n.groups(st, w)
+		groups, err := n.arms(w).complete(st)
 		if err != nil {
 			return t, err
 		}
-		for i, a := range RobustnessArms {
+		for i, name := range armNames() {
 			cell := viz.Missing
-			if g := armOf(groups, a[0]); len(g.Runs) > 0 {
+			if g := armOf(groups, name); len(g.Runs) > 0 {
 				cell = fmt.Sprintf("%d/%d", succeeded(g), len(g.Runs))
 			}
 			t.Rows[i] = append(t.Rows[i], cell)
@@ -223,7 +211,7 @@ func worldLabel(task string) string {
 // Verdict answers the primary question from the runs of the first world, and the secondary ones below it.
 func (n Robustness) Verdict(st *results.Store) (viz.Box, error) {
 	box := viz.Box{Mark: viz.Open, Head: string(paper.NotTested), Text: "What the module learns lets Theorem 1's bonus get past a screen of noise."}
-	groups, err := n.groups(st, n.Worlds[0])
+	groups, err := n.arms(n.Worlds[0]).complete(st)
 	if err != nil {
 		return box, err
 	}
@@ -273,7 +261,7 @@ func waits(g results.Group) (out []stats.Waiting) {
 func (n Robustness) besideMACE(st *results.Store) (string, error) {
 	var ours, theirs [][]float64
 	for _, w := range n.Worlds {
-		groups, err := n.groups(st, w)
+		groups, err := n.arms(w).complete(st)
 		if err != nil {
 			return "", err
 		}
@@ -320,11 +308,8 @@ func (n Robustness) Why(st *results.Store) (viz.Panels, error) {
 // draw draws panels of some arms, with one legend. Every arm has its place, so that all figures share styles.
 func (n Robustness) draw(st *results.Store, some []string, panels []studyPanel) (viz.Panels, error) {
 	names := armNames()
-	plots, err := each(panels, func(p studyPanel) (*plot.Plot, error) {
-		groups, err := n.groups(st, n.Worlds[p.world])
-		if err != nil {
-			return nil, err
-		}
+	charts, err := each(panels, func(p studyPanel) (viz.Chart, error) {
+		groups, err := n.arms(n.Worlds[p.world]).complete(st)
 		lines := viz.Scalar(groups, p.scalar)
 		series := make([]viz.Series, len(names))
 		for k, name := range names {
@@ -338,9 +323,12 @@ func (n Robustness) draw(st *results.Store, some []string, panels []studyPanel) 
 		if p.scalar != "cermic/kl" {
 			f.High = 1
 		}
-		return viz.Curves(f, series...)
+		return viz.Chart{Figure: f, Series: series}, err
 	})
-	out := viz.NewPanels(2, plots...)
+	if err != nil {
+		return viz.Panels{}, err
+	}
+	out, err := viz.CurvePanels(2, charts...)
 	for k, style := range viz.Styles(names...) {
 		if slices.Contains(some, names[k]) {
 			out.Legend = append(out.Legend, style)

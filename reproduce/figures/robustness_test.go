@@ -9,15 +9,13 @@ import (
 
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 	"cermic/viz"
 )
 
 func TestRobustnessIsThePlansStudy(t *testing.T) {
 	study := DefaultRobustness()
-	es, err := study.Experiments()
-	if err != nil {
-		t.Fatal(err)
-	}
+	es := must.Get(study.Experiments())(t)
 	// Thirteen arms on three worlds with ten seeds, six arms on nine worlds with five.
 	if want := 13*3*10 + 6*9*5; len(es) != want || len(study.Worlds) != 12 {
 		t.Errorf("%d experiments on %d worlds, want %d on 12", len(es), len(study.Worlds), want)
@@ -33,13 +31,10 @@ func TestRobustnessIsThePlansStudy(t *testing.T) {
 		t.Errorf("an empty store gives %+v, %v", box, err)
 	}
 	table, err := study.Table(st, 0)
-	if err != nil || len(table.Rows) != len(RobustnessArms) || table.Rows[0][1] != viz.Missing {
+	if err != nil || len(table.Rows) != len(robustnessArms) || table.Rows[0][1] != viz.Missing {
 		t.Errorf("an empty store gives %+v, %v", table, err)
 	}
-	all, err := study.Coverage(st, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(study.Coverage(st, 0))(t)
 	why, err := study.Why(st)
 	if err != nil || len(why.Legend) != len(probed) {
 		t.Fatalf("%d of %d arms are in the legend: %v", len(why.Legend), len(probed), err)

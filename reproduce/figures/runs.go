@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,8 +69,37 @@ func Alike(st *results.Store, front *results.Record) ([]results.Group, error) {
 	return plan.Groups(same), err
 }
 
-// sameWorld are front and the runs of st with its task, the task's settings and its seed; none of a record without a
-// task.
+// Moments are the runs of st in the world of e, with its seed, whose weights are there, in the order of their frames.
+// A run that a fork has left keeps the weights of that moment, so they are the branch points and ends of all runs.
+func Moments(st *results.Store, e experiment.Config) ([]*results.Record, error) {
+	text, err := conf.Marshal(e)
+	if err != nil {
+		return nil, err
+	}
+	front := &results.Record{Task: e.Task.Kind(), Seed: e.Seed, Experiment: text}
+	all, err := sameWorld(st, front)
+	if err != nil {
+		return nil, err
+	}
+	var saved []*results.Record
+	for _, r := range all {
+		if r == front {
+			continue
+		}
+		switch _, err := st.Weights(r.ID); {
+		case err == nil:
+			saved = append(saved, r)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	slices.SortFunc(saved, func(a, b *results.Record) int {
+		return cmp.Or(cmp.Compare(a.Frames, b.Frames), cmp.Compare(a.ID, b.ID))
+	})
+	return saved, nil
+}
+
+// sameWorld are front and the runs of st with its task, task settings and seed; none of a record without a task.
 func sameWorld(st *results.Store, front *results.Record) ([]*results.Record, error) {
 	if front.Task == "" {
 		return nil, nil

@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -21,11 +22,7 @@ func TestMain(m *testing.M) { libtest.Main(m) }
 // configure is New for requests that must succeed.
 func configure(t *testing.T, q plan.Request) experiment.Config {
 	t.Helper()
-	e, err := plan.New(q)
-	if err != nil {
-		t.Fatalf("%+v: %v", q, err)
-	}
-	return e
+	return must.Get(plan.New(q))(t)
 }
 
 // recorded is a complete run of what is asked for that scores its seed.
@@ -36,21 +33,14 @@ func recorded(t *testing.T, q plan.Request) *results.Record {
 
 func TestTheFirstRunWithWeightsIsWatched(t *testing.T) {
 	st := libtest.Store(t)
-	es, err := plan.Grid([]string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 2, "budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tiny := []string{"budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8"}
+	es := must.Get(plan.Grid([]string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 2, tiny...))(t)
 	var rs []*results.Record
 	for _, e := range es {
-		r, err := experiment.Run(t.Context(), e, st)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(experiment.Run(t.Context(), e, st))(t)
 		rs = append(rs, r)
 	}
-	if err := os.Remove(filepath.Join(st.Dir(), rs[0].ID, "checkpoint.safetensors")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(st.Dir(), rs[0].ID, "checkpoint.safetensors")))
 	scenes, about, err := Watch(t.Context(), st, plan.Groups(rs))
 	if err != nil || len(scenes) < 2 || !strings.Contains(about, "seed 2, trained for 1000 frames") {
 		t.Errorf("%d scenes, %q, %v; want those of seed 2", len(scenes), about, err)
@@ -104,5 +94,25 @@ func TestCurvesStandBesideTheRecordedOnes(t *testing.T) {
 	}
 	if len(Recorded("vmas/balance")) != 2 || len(Recorded("vmas/passage")) != 0 {
 		t.Error("MAPPO and QMIX were recorded on balance, nothing on passage")
+	}
+}
+
+func TestMomentsAreBranchPointsAndEndsByFrames(t *testing.T) {
+	st := libtest.Store(t)
+	ask := func(task string, seed uint64, set ...string) experiment.Config {
+		set = append(set, "budget.frames=3000", "learner.critic_hidden=8", "policy.hidden=8")
+		q := plan.Request{Task: task, Method: "mappo", Budget: "smoke", Seed: seed, Set: set}
+		return configure(t, plan.In(q))
+	}
+	left := ask("explore/rooms", 1)
+	libtest.Stop(t, left, 1000, st)
+	fork := must.Get(plan.Turn(st, left, ask("explore/rooms", 1, "learner.lr=0.001")))(t)
+	want := []string{must.Get(left.ID())(t), must.Get(fork.ID())(t)}
+	for _, e := range []experiment.Config{fork, ask("explore/rooms", 2), ask("explore/rooms task.tv=screen", 1)} {
+		must.Get(experiment.Run(t.Context(), e, st))(t)
+	}
+	got := must.Get(Moments(st, left))(t)
+	if len(got) != 2 || got[0].ID != want[0] || got[0].Frames != 1000 || got[1].ID != want[1] || got[1].Frames != 3000 {
+		t.Errorf("%+v, want the branch point %s at 1000 frames and the fork %s at 3000", got, want[0], want[1])
 	}
 }

@@ -27,8 +27,7 @@ type machine struct {
 	runs float64 // at the same time, each as fast as one run here
 }
 
-// machines are this one and larger ones. Larger ones are extrapolated: with k times the cores they train k runs at a
-// time, none slowing another down.
+// machines are this one and larger ones, extrapolated: k times the cores train k runs at a time, none slower.
 func machines(nodes int) []machine {
 	here, many := runtime.NumCPU(), 16
 	more := max(1, float64(many)/float64(here))
@@ -175,12 +174,9 @@ func MeasureGrowth(ctx context.Context, axis, steps int, set []string) (*Growth,
 
 // agentStep measures one cost in microseconds.
 func agentStep(ctx context.Context, memory, key string, size, steps int, more []string) (float64, error) {
-	method, agents, copies := "mappo", 4, 60
-	if key == "n_agents" {
-		agents = size
-	} else {
-		copies = size
-	}
+	method, sizes := "mappo", map[string]int{"n_agents": 4, "copies": 60}
+	sizes[key] = size
+	agents, copies := sizes["n_agents"], sizes["copies"]
 	frames := steps * copies
 	set := []string{"task.reward=dense", fmt.Sprintf("task.n_agents=%d", agents), fmt.Sprintf("task.copies=%d", copies),
 		fmt.Sprintf("learner.frames_per_batch=%d", frames), fmt.Sprintf("learner.minibatch_size=%d", (frames+2)/3), "learner.minibatch_iterations=5"}

@@ -8,6 +8,7 @@ import (
 	"cermic/cermiclib"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -16,10 +17,7 @@ import (
 func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *testing.T) {
 	st := libtest.Store(t)
 	read := func() (row map[string]string) {
-		table, err := Overview(st, 1, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(Overview(st, 1, 4))(t)
 		if len(table.Rows) != len(paper.Benchmarks)*len(cermiclib.Presets) {
 			t.Errorf("%d lines for %d tables at %d budgets", len(table.Rows), len(paper.Benchmarks), len(cermiclib.Presets))
 		}

@@ -4,11 +4,9 @@ package figures
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot"
 
 	"cermic/cermiclib"
 	"cermic/cermiclib/results"
@@ -27,26 +25,20 @@ func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.
 	t := viz.Table{Title: "Final scores", Header: []string{""}, Rows: [][]string{{"random play"}, {"script"}},
 		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds. " + stats.Caution +
 			" °: not significantly above random play, by this interval or by Student's t. Trained on the " + reward + " reward, budget " + budget + "."}}
-	runs := plan.At(st, budget)
-	var columns []func(task string) (results.Group, error) // of the further rows, what they show
-	row := func(name string, of func(task string) (results.Group, error)) {
-		t.Rows, columns = append(t.Rows, []string{name}), append(columns, of)
+	learners := recordedLearners
+	if reward != "dense" {
+		learners = nil
 	}
+	var methods []string
 	for _, m := range cermiclib.Methods() {
 		if paper.InTables(m.ID) {
-			row(m.ID, func(task string) (results.Group, error) {
-				return runs.Runs(paper.Trial{Task: task, Method: m.ID, Set: []string{"task.reward=" + reward}})
-			})
+			methods, t.Rows = append(methods, m.ID), append(t.Rows, []string{m.ID})
 		}
 	}
-	for _, learner := range recordedLearners {
-		if reward == "dense" {
-			row("BenchMARL "+learner, func(task string) (results.Group, error) {
-				rs, _ := export.BenchMARL(learner, task) // of most tasks there are none
-				return results.Group{Runs: rs}, nil
-			})
-		}
+	for _, learner := range learners {
+		t.Rows = append(t.Rows, []string{"BenchMARL " + learner})
 	}
+	runs := plan.At(st, budget)
 	for _, name := range tasks {
 		task, err := plan.FindTask(name)
 		if err != nil {
@@ -56,13 +48,17 @@ func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.
 		if err != nil {
 			return t, err
 		}
-		cells, err := each(columns, func(runs func(string) (results.Group, error)) (string, error) {
-			g, err := runs(task.ID)
-			if err != nil {
-				return "", err
-			}
-			return finalScore(g, chance)
+		groups, err := each(methods, func(method string) (results.Group, error) {
+			return runs.Runs(paper.Trial{Task: task.ID, Method: method, Set: []string{"task.reward=" + reward}})
 		})
+		if err != nil {
+			return t, err
+		}
+		for _, learner := range learners {
+			rs, _ := export.BenchMARL(learner, task.ID) // of most tasks there are none
+			groups = append(groups, results.Group{Runs: rs})
+		}
+		cells, err := each(groups, func(g results.Group) (string, error) { return finalScore(g, chance) })
 		if err != nil {
 			return t, err
 		}
@@ -91,8 +87,7 @@ func finalScore(g results.Group, chance float64) (string, error) {
 // paperBudget is the one with every number of the paper's Table 6, 3,000,000 frames among them.
 const paperBudget = "paper"
 
-// paperRuns are the tasks with complete runs at the paper's budget, trained on a reward, of methods with their default
-// settings; without any, a sentence says that there is nothing to show.
+// paperRuns are the tasks with runs at the paper's budget, or a sentence that there are none.
 func paperRuns(st *results.Store, reward string) (list []taskRuns, none string, err error) {
 	list, err = defaultRuns(st, paperBudget, reward)
 	list = slices.DeleteFunc(list, func(t taskRuns) bool { return len(t.groups) == 0 })
@@ -140,7 +135,7 @@ func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained
 	if err != nil || none != "" {
 		return none, err
 	}
-	var plots []*plot.Plot
+	var charts []viz.Chart
 	lines := 0
 	for _, t := range list {
 		for _, q := range quantities {
@@ -148,15 +143,13 @@ func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained
 			if len(series) == 0 {
 				continue // of a method that was not trained on this task
 			}
-			p, err := viz.Curves(viz.Figure{Title: t.task.Name + ": " + q.About, X: "frames", Y: q.Axis}, series...)
-			if err != nil {
-				return nil, fmt.Errorf("%s of %s: %w", q.Scalar, t.task.Name, err)
-			}
-			plots = append(plots, p)
+			f := viz.Figure{Title: t.task.Name + ": " + q.About, X: "frames", Y: q.Axis}
+			charts = append(charts, viz.Chart{Figure: f, Series: series})
 		}
 		lines = max(lines, len(t.groups))
 	}
-	return rows(plots, 2, lines), nil
+	panels, err := viz.CurvePanels(2, charts...)
+	return sized(panels, 2, lines), err
 }
 
 // PaperBudgetTable lists the scores of all tasks and methods with complete runs at the paper's own budget, trained on a reward,

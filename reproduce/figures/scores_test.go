@@ -9,16 +9,14 @@ import (
 
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
 func TestFinalScoresStandBesideBaselinesAndRecordedRuns(t *testing.T) {
 	st := libtest.Store(t)
-	table, err := FinalScores(st, []string{"balance", "passage"}, "short", "dense")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(FinalScores(st, []string{"balance", "passage"}, "short", "dense"))(t)
 	rows := map[string][]string{}
 	for _, row := range table.Rows {
 		if len(row) != len(table.Header) || len(row) != 3 {
@@ -62,17 +60,12 @@ func TestWhatMayBeChanceIsMarked(t *testing.T) {
 }
 
 func TestRunsAtThePapersBudgetStandBesideShorterOnesAndThePrintedNumbers(t *testing.T) {
-	all, err := plan.Grid([]string{"balance"}, []string{"mappo", "mappo-cermic", "mappo-cermic-literal"}, "paper", 2, "task.reward=dense")
-	if err != nil {
-		t.Fatal(err)
-	}
+	methods := []string{"mappo", "mappo-cermic", "mappo-cermic-literal"}
+	all := must.Get(plan.Grid([]string{"balance"}, methods, "paper", 2, "task.reward=dense"))(t)
 	for _, more := range []struct {
 		task, method, budget string
 	}{{"navigation", "mappo", "paper"}, {"balance", "mappo", "short"}, {"dispersion", "mappo", "short"}} {
-		es, err := plan.Grid([]string{more.task}, []string{more.method}, more.budget, 1, "task.reward=dense")
-		if err != nil {
-			t.Fatal(err)
-		}
+		es := must.Get(plan.Grid([]string{more.task}, []string{more.method}, more.budget, 1, "task.reward=dense"))(t)
 		all = append(all, es...)
 	}
 	score := map[string][]float64{"mappo": {1}, "mappo task.reward=dense": {60, 62}, "mappo-cermic task.reward=dense": {64, 66}, "mappo-cermic-literal task.reward=dense": {1, 1}}
@@ -82,10 +75,7 @@ func TestRunsAtThePapersBudgetStandBesideShorterOnesAndThePrintedNumbers(t *test
 		}
 		last.Scores = []float64{x}
 	})
-	shown, err := PaperBudgetTable(st, "short", "dense")
-	if err != nil {
-		t.Fatal(err)
-	}
+	shown := must.Get(PaperBudgetTable(st, "short", "dense"))(t)
 	want := [][]string{
 		{"Navigation", "MAPPO", "–", "1 (1)", "–", "1.08", "−0.08"},
 		{"Balance", "MAPPO", "50 (1)", "61 [48.3, 73.7] (2)", "11", "60.3°", "0.7"}, // of dense training the paper prints no MAPPO

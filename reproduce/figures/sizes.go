@@ -40,8 +40,7 @@ const paramsKey = "estimated_total_parameters"
 // compared is a value of ours beside what the paper prints; viz.Missing where either has none.
 type compared struct{ what, ours, printed string }
 
-// memorySizes are the values of memoryLines for a kind of memory, and its parameters, counted in the networks that
-// MAPPO-CERMIC builds for the task.
+// memorySizes are the values of memoryLines for a kind of memory, and the parameters of its built networks.
 func memorySizes(task, kind string) (sizes []compared, count int, err error) {
 	e, err := plan.New(plan.Request{Task: task, Method: "mappo-cermic", Budget: "paper", Seed: 1, Set: []string{"explore.memory=" + kind}})
 	if err != nil {

@@ -7,15 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/envs/envtest/must"
 	"cermic/viz"
 )
 
 // The paper orders its memories by size: graph high, GRU medium, MLP low.
 func TestMemoriesHaveThePrintedSizesAndOrder(t *testing.T) {
-	table, err := MemoryTable("navigation")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(MemoryTable("navigation"))(t)
 	last := table.Rows[len(table.Rows)-1]
 	if want := "parameters|1 008 211 (High)|86 208 (Low)|670 400 (Medium)"; strings.Join(last, "|") != want {
 		t.Errorf("got %v, want %s", last, want)

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
+	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
@@ -143,7 +144,7 @@ func points(values []int, set string) (out []point) {
 
 // ofCERMIC are changes for a method with CERMIC, none for another one.
 func ofCERMIC(method string, changes []string) []string {
-	if m, err := paper.FindMethod(method); err == nil && m.Group != paper.Ours {
+	if m, err := plan.FindMethod(method); err != nil || m.Explore.Kind() != (cermic.Config{}).Kind() {
 		return nil
 	}
 	return changes
@@ -178,7 +179,7 @@ func (s *Sweep) over(tasks []string, budget string, seeds int, changes []string,
 
 // play is what the fixed policies earn at a point of a task.
 func (s *Sweep) play(task string, p point) ([]float64, error) {
-	cfg, err := plan.Variant(task, strings.Fields(strings.ReplaceAll(strings.Join(p.set, " "), "task.", ""))...)
+	cfg, err := plan.World(task + " " + strings.Join(p.set, " "))
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -19,20 +20,12 @@ import (
 // sweeps are one of each kind, of MAPPO and, but for the density, of another method.
 func sweeps(t *testing.T, other string, seeds int, changes ...string) map[string]*Sweep {
 	t.Helper()
-	out := map[string]*Sweep{}
-	add := func(name string, s *Sweep, err error) {
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		out[name] = s
+	methods, values := []string{"mappo", other}, []int{2, 4}
+	return map[string]*Sweep{
+		"teams":      must.Get(TeamsOf("balance", methods, "smoke", seeds, values, changes...))(t),
+		"thresholds": must.Get(ThresholdsOf([]string{"navigation"}, methods, "smoke", seeds, values, changes...))(t),
+		"density":    must.Get(DensityAxis("balance", other, "smoke", seeds, []int{1}, changes...))(t),
 	}
-	s, err := TeamsOf("balance", []string{"mappo", other}, "smoke", seeds, []int{2, 4}, changes...)
-	add("teams", s, err)
-	s, err = ThresholdsOf([]string{"navigation"}, []string{"mappo", other}, "smoke", seeds, []int{2, 4}, changes...)
-	add("thresholds", s, err)
-	s, err = DensityAxis("balance", other, "smoke", seeds, []int{1}, changes...)
-	add("density", s, err)
-	return out
 }
 
 func TestSweepsListTheirExperimentsAndNeedNoRuns(t *testing.T) {
@@ -145,10 +138,7 @@ func TestRewardedSaysHowOftenSuccessWasMet(t *testing.T) {
 		run("wheel", "mappo", 1, 0, 0, 0, 0), run("wheel", "mappo", 2, 0, 0, 0, 0),
 		run("wheel", "mace", 1, 0, 0.1, 0.2, 0), run("wheel", "mace", 2, 0.1, 0.1, 0.2, 0),
 		run("balance", "mace", 1, append([]float64{0.1}, make([]float64, 300)...)...), run("flocking", "mace", 1))
-	s, err := RewardedOf(st, []string{"mappo", "mace"}, "smoke")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(RewardedOf(st, []string{"mappo", "mace"}, "smoke"))(t)
 	table, err := s.Rewarded(st)
 	if err != nil || len(table.Header) != 9 { // seven starred tasks of VMAS
 		t.Fatalf("%q, %v", table.Header, err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 )
 
@@ -15,14 +16,8 @@ func TestTaskSummaryHasTheSettingsAndTheMeasuredAgreement(t *testing.T) {
 		"clean_up":       {"11 × 11 cells", "and 3 numbers", "scored by mean return", "of Melting Pot 2.4.1"},
 		"protoss_5_vs_5": {"92 numbers", "of SMACv2's interface", "obs_wipe=true"},
 	} {
-		task, err := plan.FindTask(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		card, err := TaskSummary(task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := must.Get(plan.FindTask(name))(t)
+		card := must.Get(TaskSummary(task))(t)
 		text := card.Text()
 		for _, want := range says {
 			if !strings.Contains(text, want) {
@@ -34,10 +29,7 @@ func TestTaskSummaryHasTheSettingsAndTheMeasuredAgreement(t *testing.T) {
 
 func TestANoiseRegionOfNoSideIsNoNoise(t *testing.T) {
 	for side, on := range map[float64]bool{0: false, 0.5: true} {
-		cfg, err := WithNoise("vmas/flocking", side)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := must.Get(WithNoise("vmas/flocking", side))(t)
 		noise := cfg.Shared().Noise
 		if noise.On() != on {
 			t.Errorf("side %g: noise is %v", side, noise.On())

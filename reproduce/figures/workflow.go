@@ -30,13 +30,10 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 	size := func(name string) string { return thousands(parameters(parts, "cermic/"+name)) + " parameters" }
 	shape := func(n string) string { return "[B, " + n + "]" }
 	ds, dx, df := set("d_s"), set("d_x"), set("memory.d_f")
-	node := func(n viz.Node) func(name, title string, column, row float64, lines ...string) viz.Node {
-		return func(name, title string, column, row float64, lines ...string) viz.Node {
-			n.Name, n.Title, n.Column, n.Row, n.Lines = name, title, column, row, lines
-			return n
-		}
+	const data, network, loss = viz.Data, viz.Network, viz.Loss
+	node := func(kind viz.NodeKind, name, title string, column, row float64, lines ...string) viz.Node {
+		return viz.Node{Name: name, Title: title, Lines: lines, Column: column, Row: row, Kind: kind}
 	}
-	data, network, loss := node(viz.Node{}), node(viz.Node{Kind: viz.Network}), node(viz.Node{Kind: viz.Loss})
 	likelihood := []string{"log p(s_{t+1} | x_t)", "weight α = " + set("alpha")}
 	if nce := set("explore_nce"); nce != "0" {
 		likelihood = slices.Insert(likelihood, 1, "+ "+nce+" × contrast")
@@ -50,19 +47,22 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 	d := viz.Diagram{
 		Title: fmt.Sprintf("%s on %s: α = %s, memory %s", e.Label(), e.Task.Kind(), set("alpha"), set("memory")),
 		Nodes: []viz.Node{
-			data("o", "o_t", 0, 2, reads...), data("a", "a_t", 0, 1, shape(fmt.Sprint(spec.Act.Len()))),
-			data("o'", "o_{t+1}", 0, 0, reads...), data("r", "r^e_{t-1}", 0, 4, shape("1")),
-			network("momentum", "θᵐ", 1, 0, "follows θ"), network("encoder", "θ", 1, 1.9, "s_t "+shape(ds), size("encoder")),
-			network("memory", "memory: "+set("memory"), 1, 3, "f_n "+shape(df), size("memory")),
-			network("transition", "φ", 2, 1.5, "μ, σ "+shape(dx), size("transition")),
-			network("critic", "InfoNCE critic", 2, 4, "γ", size("critic")),
-			data("x", "x_t ~ N(μ, σ²)", 3, 0.5, shape(dx)), data("psi", "Ψ", 3, 2, "μ_Ψ, Σ_Ψ", "[B], closed form"),
-			network("decoder", "ψ", 4, 0.5, "ŝ_{t+1} "+shape(ds), size("decoder")),
-			network("calibration", "h", 3, 3.5, "h(γ f_n, μ_Ψ) [B]", size("calibration")),
-			loss("explore", "L_explore", 5, 0, likelihood...),
-			{Name: "reward", Title: "r^i", Lines: []string{formula, scale, "× " + set("int_coef") + ", added to r^e"}, Column: 5, Row: 1.6, Kind: viz.Reward},
-			loss("exploit", "L_UB + L_LB", 5, 3, "h + β√Σ_Ψ ≤ c_bar = "+set("c_bar"), "h − β√Σ_Ψ ≥ c_low = "+set("c_low")),
-			loss("nce", "L_nce", 5, 4.2, "InfoNCE, weight "+set("nce_coef")),
+			node(data, "o", "o_t", 0, 2, reads...), node(data, "a", "a_t", 0, 1, shape(fmt.Sprint(spec.Act.Len()))),
+			node(data, "o'", "o_{t+1}", 0, 0, reads...), node(data, "r", "r^e_{t-1}", 0, 4, shape("1")),
+			node(network, "momentum", "θᵐ", 1, 0, "follows θ"),
+			node(network, "encoder", "θ", 1, 1.9, "s_t "+shape(ds), size("encoder")),
+			node(network, "memory", "memory: "+set("memory"), 1, 3, "f_n "+shape(df), size("memory")),
+			node(network, "transition", "φ", 2, 1.5, "μ, σ "+shape(dx), size("transition")),
+			node(network, "critic", "InfoNCE critic", 2, 4, "γ", size("critic")),
+			node(data, "x", "x_t ~ N(μ, σ²)", 3, 0.5, shape(dx)),
+			node(data, "psi", "Ψ", 3, 2, "μ_Ψ, Σ_Ψ", "[B], closed form"),
+			node(network, "decoder", "ψ", 4, 0.5, "ŝ_{t+1} "+shape(ds), size("decoder")),
+			node(network, "calibration", "h", 3, 3.5, "h(γ f_n, μ_Ψ) [B]", size("calibration")),
+			node(loss, "explore", "L_explore", 5, 0, likelihood...),
+			node(viz.Reward, "reward", "r^i", 5, 1.6, formula, scale, "× "+set("int_coef")+", added to r^e"),
+			node(loss, "exploit", "L_UB + L_LB", 5, 3,
+				"h + β√Σ_Ψ ≤ c_bar = "+set("c_bar"), "h − β√Σ_Ψ ≥ c_low = "+set("c_low")),
+			node(loss, "nce", "L_nce", 5, 4.2, "InfoNCE, weight "+set("nce_coef")),
 		},
 		Arrows: []viz.Arrow{
 			{From: "o'", To: "momentum", Dashed: true}, {From: "o", To: "encoder"}, {From: "a", To: "transition"}, {From: "o", To: "memory"},
@@ -77,8 +77,9 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 		d.Arrows = append(d.Arrows, viz.Arrow{From: source, To: "reward", Dashed: true})
 	}
 	if set("memory.det_online") == "true" && set("memory.pretrain") == memory.PretrainNone { // a pre-trained detector is frozen
-		d.Nodes = append(d.Nodes, data("seen", "visible peers", 0, 5, fmt.Sprintf("[B, %d], labels", spec.Agents), "for training only"),
-			loss("detector", "L_det", 1, 5, "cross-entropy of p_k", "weight "+set("memory.det_coef")))
+		labels := fmt.Sprintf("[B, %d], labels", spec.Agents)
+		d.Nodes = append(d.Nodes, node(data, "seen", "visible peers", 0, 5, labels, "for training only"),
+			node(loss, "detector", "L_det", 1, 5, "cross-entropy of p_k", "weight "+set("memory.det_coef")))
 		d.Arrows = append(d.Arrows, viz.Arrow{From: "memory", To: "detector", Label: "p_k"}, viz.Arrow{From: "seen", To: "detector"})
 	}
 	return d, nil

@@ -7,20 +7,21 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
 // The drawing must change with the object that it shows.
 func TestTheWorkflowShowsTheExperimentsOwnNetworks(t *testing.T) {
+	drawn := func(method string, set ...string) viz.Diagram {
+		e := configure(t, plan.Request{Task: "navigation", Method: method, Budget: "short", Set: set})
+		d := must.Get(Workflow(e))(t)
+		must.Do(t, d.Check())
+		return d
+	}
 	for memory, count := range map[string]string{"mlp": "86 208", "graph": "1 008 211", "gru": "670 400"} {
-		d, err := Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: []string{"explore.memory=" + memory, "explore.alpha=0.7"}}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := d.Check(); err != nil {
-			t.Error(err)
-		}
+		d := drawn("mappo-cermic", "explore.memory="+memory, "explore.alpha=0.7")
 		var all strings.Builder
 		for _, n := range d.Nodes {
 			all.WriteString(n.Title + " " + strings.Join(n.Lines, " ") + "\n")
@@ -35,13 +36,7 @@ func TestTheWorkflowShowsTheExperimentsOwnNetworks(t *testing.T) {
 		}
 	}
 	for form, want := range map[string][2]string{"kl": {"√μ_Ψ", "psi"}, "elliptical": {"ηᵀΛ⁻¹η) of x_t", "x"}} {
-		d, err := Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic-ucb", Budget: "smoke", Set: []string{"explore.memory=mlp", "explore.int_form=" + form}}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := d.Check(); err != nil {
-			t.Error(err)
-		}
+		d := drawn("mappo-cermic-ucb", "explore.memory=mlp", "explore.int_form="+form)
 		said := slices.ContainsFunc(d.Nodes, func(n viz.Node) bool { return n.Name == "reward" && strings.Contains(n.Lines[0], want[0]) })
 		led := slices.ContainsFunc(d.Arrows, func(a viz.Arrow) bool { return a.From == want[1] && a.To == "reward" })
 		if !said || !led {
