@@ -42,9 +42,13 @@ var robustnessArms = [][2]string{
 	{"GRU memory", "mappo-cermic-ucb explore.memory=gru"}, {"graph memory", "mappo-cermic-ucb explore.memory=graph"},
 	{"printed r^i", "mappo-cermic explore.memory=mlp"}, {"mappo-rff", "mappo-rff"}, {"mace", "mace"}, {"mappo-db", "mappo-db"},
 	{"mappo", "mappo"}, {"mappo, entropy bonus", "mappo learner.entropy_coef=0.01"},
+	{withoutContext, ucb + " explore.calib_kappa=0"}, // in the first world alone
 }
 
-const ucb = "mappo-cermic-ucb explore.memory=mlp"
+const (
+	ucb            = "mappo-cermic-ucb explore.memory=mlp"
+	withoutContext = "L_exploit without the context"
+)
 
 func armNames() (names []string) {
 	for _, arm := range robustnessArms {
@@ -61,6 +65,9 @@ func DefaultRobustness() Robustness {
 		w := World{Task: "explore/" + task, Seeds: 5, Arms: []string{"α = .2", "α = 0", "never trained", "mappo-rff", "mace", "mappo"}}
 		if len(n.Worlds) < 3 {
 			w.Seeds, w.Arms = 10, armNames()
+			if len(n.Worlds) > 0 {
+				w.Arms = slices.DeleteFunc(w.Arms, func(arm string) bool { return arm == withoutContext })
+			}
 		}
 		if strings.HasPrefix(task, "lock") {
 			w.Frames = 300_000
@@ -290,7 +297,7 @@ func (n Robustness) Coverage(st *results.Store, worlds ...int) (viz.Panels, erro
 	for _, w := range worlds {
 		panels = append(panels, studyPanel{w, "coverage", worldLabel(n.Worlds[w].Task), "cells visited"})
 	}
-	return n.draw(st, armNames(), panels)
+	return n.draw(st, true, panels)
 }
 
 // probed are the arms that the question of what the code keeps is about.
@@ -298,15 +305,16 @@ var probed = []string{"α = .2", "α = 0", "α = 1", "without L_exploit", "never
 
 // Why draws what x̄_t and s_t keep of the screen and of the agents' own state over training, and the code's rate.
 func (n Robustness) Why(st *results.Store) (viz.Panels, error) {
-	return n.draw(st, probed, []studyPanel{
+	return n.draw(st, false, []studyPanel{
 		{0, "cermic/probe_screen_x", "the screen, from x_t", "R²"}, {0, "cermic/probe_own_x", "the agent's own state, from x_t", "R²"},
 		{0, "cermic/probe_screen_s", "the screen, from s_t", "R²"}, {0, "cermic/probe_own_s", "the agent's own state, from s_t", "R²"},
 		{0, "cermic/kl", "rate of the code", "KL / d_x"}, {0, "coverage", "coverage", "cells visited"},
 	})
 }
 
-// draw draws panels of some arms, with one legend. Every arm has its place, so that all figures share styles.
-func (n Robustness) draw(st *results.Store, some []string, panels []studyPanel) (viz.Panels, error) {
+// draw draws panels of the probed arms, with one legend, and if others is set, all other arms in grey. Every arm has its
+// place, so that all figures share styles.
+func (n Robustness) draw(st *results.Store, others bool, panels []studyPanel) (viz.Panels, error) {
 	names := armNames()
 	charts, err := each(panels, func(p studyPanel) (viz.Chart, error) {
 		groups, err := n.arms(n.Worlds[p.world]).complete(st)
@@ -315,8 +323,13 @@ func (n Robustness) draw(st *results.Store, some []string, panels []studyPanel) 
 		for k, name := range names {
 			series[k].Label = name
 			i := slices.IndexFunc(lines, func(s viz.Series) bool { return s.Label == name })
-			if i >= 0 && slices.Contains(some, name) {
+			if i < 0 {
+				continue
+			}
+			if slices.Contains(probed, name) {
 				series[k].X, series[k].Y = lines[i].X, lines[i].Y
+			} else if others {
+				series = append(series, viz.Series{X: lines[i].X, Y: lines[i].Y}.Muted())
 			}
 		}
 		f := viz.Figure{Title: p.title, X: "frames", Y: p.y, Unlabelled: true}
@@ -330,9 +343,14 @@ func (n Robustness) draw(st *results.Store, some []string, panels []studyPanel) 
 	}
 	out, err := viz.CurvePanels(2, charts...)
 	for k, style := range viz.Styles(names...) {
-		if slices.Contains(some, names[k]) {
+		if slices.Contains(probed, names[k]) {
 			out.Legend = append(out.Legend, style)
 		}
+	}
+	if others {
+		grey := viz.Looks(viz.Series{}.Muted())[0]
+		grey.Name = "all other arms"
+		out.Legend = append(out.Legend, grey)
 	}
 	return out, err
 }

@@ -16,8 +16,8 @@ import (
 func TestRobustnessIsThePlansStudy(t *testing.T) {
 	study := DefaultRobustness()
 	es := must.Get(study.Experiments())(t)
-	// Thirteen arms on three worlds with ten seeds, six arms on nine worlds with five.
-	if want := 13*3*10 + 6*9*5; len(es) != want || len(study.Worlds) != 12 {
+	// Fourteen arms on one world and thirteen on two, with ten seeds; six arms on nine worlds with five.
+	if want := 14*10 + 13*2*10 + 6*9*5; len(es) != want || len(study.Worlds) != 12 {
 		t.Errorf("%d experiments on %d worlds, want %d on 12", len(es), len(study.Worlds), want)
 	}
 	for _, e := range es {
