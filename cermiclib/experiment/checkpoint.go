@@ -156,8 +156,11 @@ func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
 	return c, nil
 }
 
-// restore continues from c, whose actions have been replayed, and returns the seconds trained before it.
-func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
+// restore continues an untouched trainer from c and returns the seconds trained before it.
+func (t *trainer) restore(ctx context.Context, c results.Checkpoint) (seconds float64, err error) {
+	if err := t.replayActions(ctx, c); err != nil {
+		return 0, err
+	}
 	if err := t.restoreLearned(c); err != nil {
 		return 0, err
 	}

@@ -254,10 +254,7 @@ func (t *trainer) adopt(ctx context.Context, c results.Checkpoint, from Config) 
 		return err
 	}
 	if string(was) == string(now) {
-		if err := t.replayActions(ctx, c); err != nil {
-			return err
-		}
-		_, err = t.restore(c)
+		_, err = t.restore(ctx, c)
 		return err
 	}
 	if _, ok := t.groups[0].learner.(learn.OffPolicy); ok { // all have the same

@@ -164,13 +164,9 @@ func (s *session) release() {
 
 func (s *session) train(ctx context.Context) (err error) {
 	if c, ok := s.claim.LoadCheckpoint(); ok {
-		if err = s.trainer.replayActions(ctx, c); err == nil {
-			s.before, err = s.trainer.restore(c)
-		}
-		if ctx.Err() != nil {
+		if s.before, err = s.trainer.restore(ctx, c); ctx.Err() != nil {
 			return ctx.Err()
-		}
-		if err != nil {
+		} else if err != nil {
 			return errUnfit(s.claim.Record().ID, err)
 		}
 		if c.Meta[metaSources] != s.sources {
@@ -185,14 +181,18 @@ func (s *session) train(ctx context.Context) (err error) {
 	} else {
 		s.saved = time.Now() // a fork saves where it begins: its parent may move on
 	}
-	for s.trainer.frames < s.exp.Budget.Frames {
+	for {
 		if err := s.capture(); err != nil {
 			return err
 		}
-		if time.Since(s.saved) > saveEvery {
+		over := s.trainer.frames >= s.exp.Budget.Frames
+		if over || time.Since(s.saved) > saveEvery {
 			if err := s.save(); err != nil {
 				return err
 			}
+		}
+		if over {
+			return s.claim.Finish(s.host())
 		}
 		var done iteration // a new one each time: a stage that was left behind may still write into it
 		if err := s.patiently(ctx, func() error { return s.iterate(ctx, &done) }); err != nil {
@@ -202,13 +202,6 @@ func (s *session) train(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := s.capture(); err != nil {
-		return err
-	}
-	if err := s.save(); err != nil {
-		return err
-	}
-	return s.claim.Finish(s.host())
 }
 
 func (s *session) seconds() float64 { return s.before + time.Since(s.began).Seconds() }

@@ -89,12 +89,13 @@ func (t *trainer) observe(k int) error {
 	return nil
 }
 
-type rolloutHook struct{}
+type rolloutHooks struct{}
 
 // OnRollout returns a context in which f gets every rollout batch before the learner, one rollout per group of agents,
 // with the frames trained before. f runs on the goroutine that trains; it must not change or keep the batch.
 func OnRollout(ctx context.Context, f func(frames int, batch []*rl.Rollout)) context.Context {
-	return context.WithValue(ctx, rolloutHook{}, f)
+	before, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout))
+	return context.WithValue(ctx, rolloutHooks{}, append(slices.Clone(before), f))
 }
 
 type stepHook struct{}
@@ -116,12 +117,13 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 	if err := t.finite(scalars); err != nil {
 		return nil, t.causeOf(err)
 	}
-	if show, ok := ctx.Value(rolloutHook{}).(func(int, []*rl.Rollout)); ok {
-		var batch []*rl.Rollout
-		for _, g := range t.groups {
-			batch = append(batch, g.x)
-		}
-		show(t.frames, batch)
+	hooks, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout))
+	var batch []*rl.Rollout
+	for _, g := range t.groups {
+		batch = append(batch, g.x)
+	}
+	for _, h := range hooks {
+		h(t.frames, batch)
 	}
 	ofRun := maps.Clone(scalars)
 	for _, g := range t.groups {

@@ -191,7 +191,7 @@ type Event struct {
 	Eval      *Eval              // a new evaluation
 	Scalars   map[string]float64 // a finished iteration
 	Visits    *Visits            // with Scalars: the cells visited so far, nil if the task declares none
-	State     string             // "compiling", "attached" to another process, "stopped" and saved, or empty
+	State     string             // "compiling", "stopped" and saved, or empty
 	FromStore bool               // the record was found complete, nothing was trained
 	Failed    string             // reason of an end without result; Record then has no results
 	Note      string             // one line for the user: backend, a lock to wait for, a damaged file set aside

@@ -5,6 +5,7 @@ package rl
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"cermic/envs"
 	"cermic/envs/rng"
@@ -255,16 +256,13 @@ func (p *Replay) Hidden(slot int) []float32 {
 // Save returns the state that repeating the actions of all rollout batches does not restore: the policy's states and,
 // if bonus is set, the intrinsic rewards.
 func (p *Replay) Save(bonus bool) []byte {
-	var data []byte
-	parts := [][]float32{p.hidden[:p.usedHidden()]}
+	values := p.hidden[:p.usedHidden()]
 	if bonus {
-		parts = append(parts, p.bonus)
+		values = slices.Concat(values, p.bonus)
 	}
-	for _, part := range parts {
-		var err error
-		if data, err = binary.Append(data, binary.LittleEndian, part); err != nil {
-			panic("rl: " + err.Error()) // float32 has a fixed size
-		}
+	data, err := binary.Append(nil, binary.LittleEndian, values)
+	if err != nil {
+		panic("rl: " + err.Error()) // float32 has a fixed size
 	}
 	return data
 }
