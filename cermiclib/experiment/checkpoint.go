@@ -15,7 +15,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/safetensors"
@@ -247,7 +246,7 @@ func named(tensors []safetensors.Tensor) map[string]safetensors.Tensor {
 
 // logActions keeps the actions of the rollout batch that was just trained on.
 func (g *group) logActions() {
-	if _, ok := g.learner.(learn.OffPolicy); !ok {
+	if g.x.Replay == nil {
 		return
 	}
 	for _, choice := range g.x.Act.Discrete {
@@ -257,7 +256,7 @@ func (g *group) logActions() {
 
 // replayActions plays the actions of c in the untouched environment and lets the learners have the rollout batches.
 func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error {
-	if _, ok := t.groups[0].learner.(learn.OffPolicy); !ok { // all have the same
+	if t.groups[0].x.Replay == nil { // all have the same learner
 		return nil
 	}
 	if _, ok := t.env.(envs.Fallible); ok {
@@ -287,7 +286,7 @@ func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error
 			return err
 		}
 		for _, g := range t.groups {
-			if err := g.learner.(learn.OffPolicy).Experience().Add(g.x); err != nil {
+			if err := g.x.Replay.Add(g.x); err != nil {
 				return err
 			}
 		}

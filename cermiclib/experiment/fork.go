@@ -257,7 +257,7 @@ func (t *trainer) adopt(ctx context.Context, c results.Checkpoint, from Config) 
 		_, err = t.restore(ctx, c)
 		return err
 	}
-	if _, ok := t.groups[0].learner.(learn.OffPolicy); ok { // all have the same
+	if t.groups[0].x.Replay != nil { // all have the same learner
 		return errors.New("its learner trains on experience of the task as it was")
 	}
 	return t.restoreLearned(c)
