@@ -15,7 +15,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/safetensors"
@@ -23,127 +22,209 @@ import (
 	"cermic/envs"
 )
 
-// Names of a checkpoint's tensors: variables by path below weights, everything else below state.
+// A checkpoint has the variables of all groups below weights, by their paths, and the rest of a trainer's state below
+// state.
 const (
-	weightsPrefix = "weights"
+	weightsPrefix = "weights/"
 	statePrefix   = "state/"
 )
 
-// checkpoint copies everything that the next iteration depends on. Random streams need no place in it: they are named
-// by the iteration.
-func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) {
-	c = results.Checkpoint{Frames: t.frames, Meta: map[string]string{
-		"iteration": strconv.Itoa(t.iteration),
-		"seconds":   strconv.FormatFloat(seconds, 'f', 3, 64),
-	}}
-	if c.Tensors, err = t.variables(); err != nil {
-		return c, err
+// part is a piece of a trainer's state: one tensor of a checkpoint.
+type part struct {
+	name string
+	save func() (safetensors.Tensor, error)
+	load func(safetensors.Tensor) error
+}
+
+// variable is the part of a variable.
+func variable(name string, v *model.Variable) part {
+	save := func() (x safetensors.Tensor, err error) {
+		value, err := v.Value()
+		if err != nil {
+			return x, err
+		}
+		flat, err := tensors.CopyFlatData[float32](value)
+		return safetensors.New(name, flat, v.Shape().Dimensions...), err
 	}
-	add := func(name string, state []byte) {
-		c.Tensors = append(c.Tensors, safetensors.New(statePrefix+name, state))
+	load := func(x safetensors.Tensor) error {
+		flat, err := valuesOf[float32](x, v.Shape().Size())
+		if err != nil {
+			return err
+		}
+		return v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...))
 	}
-	add("environment", t.env.Save(nil))
+	return part{name, save, load}
+}
+
+// array is the part of a slice of constant length.
+func array[E safetensors.Element](name string, values []E) part {
+	name = statePrefix + name
+	save := func() (safetensors.Tensor, error) { return safetensors.New(name, values), nil }
+	load := func(x safetensors.Tensor) error {
+		stored, err := valuesOf[E](x, len(values))
+		copy(values, stored)
+		return err
+	}
+	return part{name, save, load}
+}
+
+// encoded is the part of a component that encodes its own state.
+func encoded(name string, encode func() []byte, decode func([]byte) error) part {
+	name = statePrefix + name
+	save := func() (safetensors.Tensor, error) { return safetensors.New(name, encode()), nil }
+	return part{name, save, func(x safetensors.Tensor) error { return decode(x.Data) }}
+}
+
+// valuesOf returns the values of x, which must be n.
+func valuesOf[E safetensors.Element](x safetensors.Tensor, n int) ([]E, error) {
+	values, err := safetensors.Values[E](x)
+	if err == nil && len(values) != n {
+		return nil, fmt.Errorf("it has %d values, the experiment %d", len(values), n)
+	}
+	return values, err
+}
+
+// variables are those of all groups.
+func (t *trainer) variables() (parts []part) {
 	for _, g := range t.groups {
-		for name, part := range g.savers() {
-			add(name, part.Save())
-		}
-		add(g.path()+"played", g.actionLog)
-	}
-	for _, b := range append(t.buffers(), t.visited.buffers()...) {
-		c.Tensors = append(c.Tensors, b.tensor())
-	}
-	return c, nil
-}
-
-// buffer is a slice that a checkpoint keeps, of the same length in each trainer of an experiment.
-type buffer struct {
-	tensor  func() safetensors.Tensor
-	restore func(byName map[string]safetensors.Tensor) error
-}
-
-func kept[E safetensors.Element](name string, values []E) buffer {
-	return buffer{
-		func() safetensors.Tensor { return safetensors.New(statePrefix+name, values) },
-		func(byName map[string]safetensors.Tensor) error { return fill(values, byName, name) },
-	}
-}
-
-// buffers lists the state of the running episodes.
-func (t *trainer) buffers() []buffer {
-	all := []buffer{
-		kept("fresh", t.isFirst), kept("score", t.score), kept("length", t.length), kept("observation", t.step.Obs),
-		kept("cells", t.step.Cells), kept("state", t.step.State), kept("mask", t.step.Mask), kept("alive", t.step.Alive),
-	}
-	for _, g := range t.groups {
-		all = append(all, kept(g.path()+"carry", g.hidden))
-		if g.returns != nil {
-			all = append(all, kept(g.path()+"return", g.returns))
+		for _, v := range nn.Variables(g.build.Store, "/") {
+			parts = append(parts, variable(g.tensorOf(v.Path()), v))
 		}
 	}
-	// A component of a group may need the simulator's detector labels.
-	if slices.ContainsFunc(t.groups, func(g *group) bool { return g.needs.Labels }) {
-		all = append(all, kept("seen", t.step.Visible), kept("positions", t.step.RelPos))
-	}
-	return all
-}
-
-// savers are the parts of the group that keep state outside the variables, by the names of their tensors.
-func (g *group) savers() map[string]rl.Saver {
-	out := map[string]rl.Saver{}
-	for name, part := range map[string]any{"learner": g.learner, "explorer": g.module} {
-		if s, ok := part.(rl.Saver); ok {
-			out[g.path()+name] = s
-		}
-	}
-	return out
+	return parts
 }
 
 // tensorOf is the name of a variable of the group among a checkpoint's tensors.
 func (g *group) tensorOf(path string) string {
-	return weightsPrefix + "/" + g.path() + strings.TrimPrefix(path, "/")
+	return weightsPrefix + g.path() + strings.TrimPrefix(path, "/")
 }
 
-func (t *trainer) variables() (all []safetensors.Tensor, err error) {
+// components are the states that learners and explorers keep outside the variables, and the action logs.
+func (t *trainer) components() (parts []part) {
 	for _, g := range t.groups {
-		for _, v := range nn.Variables(g.build.Store, "/") {
-			value, err := v.Value()
-			if err != nil {
-				return nil, err
-			}
-			flat, err := tensors.CopyFlatData[float32](value)
-			if err != nil {
-				return nil, fmt.Errorf("variable %s: %w", v.Path(), err)
-			}
-			all = append(all, safetensors.New(g.tensorOf(v.Path()), flat, v.Shape().Dimensions...))
+		if s, ok := g.learner.(rl.Saver); ok {
+			parts = append(parts, encoded(g.path()+"learner", s.Save, s.Load))
 		}
+		if s, ok := g.module.(rl.Saver); ok {
+			parts = append(parts, encoded(g.path()+"explorer", s.Save, s.Load))
+		}
+		played := func() []byte { return g.actionLog }
+		parts = append(parts, encoded(g.path()+"played", played, func(data []byte) error {
+			g.actionLog = slices.Clone(data)
+			return nil
+		}))
 	}
-	return all, nil
+	return parts
 }
 
-// restore continues from c and returns the seconds trained before it. To train on, remember must come first.
-func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
-	byName, err := t.restoreLearned(c)
-	if err != nil {
-		return 0, err
+// running is the state of the environment and of its running episodes.
+func (t *trainer) running() []part {
+	environment := encoded("environment", func() []byte { return t.env.Save(nil) }, t.env.Load)
+	parts := []part{
+		environment, array("fresh", t.isFirst), array("score", t.score), array("length", t.length),
+		array("observation", t.step.Obs), array("cells", t.step.Cells), array("state", t.step.State),
+		array("mask", t.step.Mask), array("alive", t.step.Alive),
 	}
-	if err := t.env.Load(byName[statePrefix+"environment"].Data); err != nil {
-		return 0, err
-	}
-	for _, b := range append(t.buffers(), t.visited.buffers()...) {
-		if err := b.restore(byName); err != nil {
-			return 0, err
+	for _, g := range t.groups {
+		parts = append(parts, array(g.path()+"carry", g.hidden))
+		if g.returns != nil {
+			parts = append(parts, array(g.path()+"return", g.returns))
 		}
+	}
+	// A component of a group may need the simulator's detector labels.
+	if slices.ContainsFunc(t.groups, func(g *group) bool { return g.needs.Labels }) {
+		parts = append(parts, array("seen", t.step.Visible), array("positions", t.step.RelPos))
+	}
+	return append(parts, t.visited.parts()...)
+}
+
+// checkpoint copies everything that the next iteration depends on. Random streams need no place in it: they are named
+// by the iteration.
+func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
+	c := results.Checkpoint{Frames: t.frames, Meta: map[string]string{
+		"iteration": strconv.Itoa(t.iteration),
+		"seconds":   strconv.FormatFloat(seconds, 'f', 3, 64),
+	}}
+	for _, p := range slices.Concat(t.variables(), t.components(), t.running()) {
+		x, err := p.save()
+		if err != nil {
+			return c, fmt.Errorf("%s: %w", p.name, err)
+		}
+		c.Tensors = append(c.Tensors, x)
+	}
+	return c, nil
+}
+
+// restore continues an untouched trainer from c and returns the seconds trained before it.
+func (t *trainer) restore(ctx context.Context, c results.Checkpoint) (seconds float64, err error) {
+	if err := t.replayActions(ctx, c); err != nil {
+		return 0, err
+	}
+	if err := t.restoreLearned(c); err != nil {
+		return 0, err
+	}
+	if err := load(t.running(), named(c.Tensors)); err != nil {
+		return 0, err
 	}
 	if err := t.observe(0); err != nil {
 		return 0, err
-	}
-	if t.iteration, err = strconv.Atoi(c.Meta["iteration"]); err != nil {
-		return 0, fmt.Errorf("its iteration is %q", c.Meta["iteration"])
 	}
 	if seconds, err = strconv.ParseFloat(c.Meta["seconds"], 64); err != nil || math.IsNaN(seconds) {
 		seconds = 0 // informative only
 	}
 	return seconds, nil
+}
+
+// restoreLearned restores what a run has learned, without its episodes.
+func (t *trainer) restoreLearned(c results.Checkpoint) (err error) {
+	stored := named(c.Tensors)
+	if err := t.restoreWeights(stored, false); err != nil {
+		return err
+	}
+	if err := load(t.components(), stored); err != nil {
+		return err
+	}
+	t.frames = c.Frames
+	if t.iteration, err = strconv.Atoi(c.Meta["iteration"]); err != nil {
+		return fmt.Errorf("its iteration is %q", c.Meta["iteration"])
+	}
+	return nil
+}
+
+// restoreWeights loads exactly the variables that building the experiment made. If bare, variables that only training
+// reads may be missing.
+func (t *trainer) restoreWeights(stored map[string]safetensors.Tensor, bare bool) error {
+	parts := slices.DeleteFunc(t.variables(), func(p part) bool {
+		_, ok := stored[p.name]
+		return !ok && bare && results.ForTraining(strings.TrimPrefix(p.name, weightsPrefix))
+	})
+	if err := load(parts, stored); err != nil {
+		return err
+	}
+	n := 0
+	for name := range stored {
+		if strings.HasPrefix(name, weightsPrefix) {
+			n++
+		}
+	}
+	if n != len(parts) {
+		return fmt.Errorf("it has %d variables, the experiment %d", n, len(parts))
+	}
+	return nil
+}
+
+// load loads parts from the tensors of a checkpoint.
+func load(parts []part, stored map[string]safetensors.Tensor) error {
+	for _, p := range parts {
+		x, ok := stored[p.name]
+		if !ok {
+			return fmt.Errorf("%s is missing", p.name)
+		}
+		if err := p.load(x); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
 }
 
 // errUnfit is the error about a checkpoint that another program or experiment wrote.
@@ -160,91 +241,12 @@ func named(tensors []safetensors.Tensor) map[string]safetensors.Tensor {
 	return out
 }
 
-// restoreLearned restores what a run has learned and nothing else: enough to play. It returns the tensors of c by name.
-func (t *trainer) restoreLearned(c results.Checkpoint) (byName map[string]safetensors.Tensor, err error) {
-	byName = named(c.Tensors)
-	if err := t.restoreWeights(byName, false); err != nil {
-		return nil, err
-	}
-	for _, g := range t.groups {
-		for name, part := range g.savers() {
-			if err := part.Load(byName[statePrefix+name].Data); err != nil {
-				return nil, err
-			}
-		}
-	}
-	t.frames = c.Frames
-	return byName, nil
-}
-
-// restoreWeights puts values into the variables that building the experiment made: exactly those, of the same shapes.
-// If bare, variables that only training reads may be missing.
-func (t *trainer) restoreWeights(byName map[string]safetensors.Tensor, bare bool) error {
-	stored := 0
-	for name := range byName {
-		if strings.HasPrefix(name, weightsPrefix+"/") {
-			stored++
-		}
-	}
-	read := 0
-	for _, g := range t.groups {
-		for _, v := range nn.Variables(g.build.Store, "/") {
-			name := g.tensorOf(v.Path())
-			if _, kept := byName[name]; !kept && bare && results.ForTraining(strings.TrimPrefix(v.Path(), "/")) {
-				continue
-			}
-			read++
-			if err := restoreVariable(v, name, byName); err != nil {
-				return err
-			}
-		}
-	}
-	if stored != read {
-		return fmt.Errorf("it has %d variables, the experiment %d", stored, read)
-	}
-	return nil
-}
-
-// restoreVariable puts the tensor of that name into a variable of its shape.
-func restoreVariable(v *model.Variable, name string, byName map[string]safetensors.Tensor) error {
-	x, ok := byName[name]
-	name = strings.TrimPrefix(name, weightsPrefix)
-	if !ok {
-		return fmt.Errorf("variable %s is missing", name)
-	}
-	flat, err := safetensors.Values[float32](x)
-	if err != nil {
-		return err
-	}
-	if len(flat) != v.Shape().Size() {
-		return fmt.Errorf("variable %s has %d values, the experiment's %d", name, len(flat), v.Shape().Size())
-	}
-	return v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...))
-}
-
-// fill copies a stored tensor into dst, which must have its length.
-func fill[E safetensors.Element](dst []E, byName map[string]safetensors.Tensor, name string) error {
-	x, ok := byName[statePrefix+name]
-	if !ok {
-		return fmt.Errorf("%s is missing", name)
-	}
-	values, err := safetensors.Values[E](x)
-	if err != nil {
-		return err
-	}
-	if len(values) != len(dst) {
-		return fmt.Errorf("%s has %d values, the experiment %d", name, len(values), len(dst))
-	}
-	copy(dst, values)
-	return nil
-}
-
 // A replay buffer can have gigabytes, too much for a checkpoint every few seconds. A checkpoint therefore holds all
 // actions since the start, a byte each, and a resumed run first plays them again.
 
 // logActions keeps the actions of the rollout batch that was just trained on.
 func (g *group) logActions() {
-	if _, ok := g.learner.(learn.OffPolicy); !ok {
+	if g.x.Replay == nil {
 		return
 	}
 	for _, choice := range g.x.Act.Discrete {
@@ -254,50 +256,42 @@ func (g *group) logActions() {
 
 // replayActions plays the actions of c in the untouched environment and lets the learners have the rollout batches.
 func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error {
-	if _, ok := t.groups[0].learner.(learn.OffPolicy); !ok { // all have the same
+	if t.groups[0].x.Replay == nil { // all have the same learner
 		return nil
 	}
 	if _, ok := t.env.(envs.Fallible); ok {
 		return fmt.Errorf("what happened in %s cannot be played again, and a value learner needs all of it", t.spec.Name)
 	}
-	state := named(c.Tensors)
-	actions, batches := make(map[*group][]byte, len(t.groups)), 0
+	stored, batches := named(c.Tensors), c.Frames/t.collected()
 	for _, g := range t.groups {
-		actions[g] = state[statePrefix+g.path()+"played"].Data
-		batches = len(actions[g]) / g.x.Rows()
+		g.actionLog = stored[statePrefix+g.path()+"played"].Data
+		if len(g.actionLog) != batches*g.x.Rows() {
+			return errForgotten
+		}
 	}
-	for range batches {
+	for batch := range batches {
 		_, err := t.gather(ctx, func(g *group, k int) error {
 			rows := len(g.streams)
-			if len(actions[g]) < rows {
-				return errForgotten
-			}
-			for row, choice := range actions[g][:rows] {
-				if k := g.spec.Act.Choices; int(choice) >= k || g.step.Mask != nil && g.step.Mask[row*k+int(choice)] == 0 {
+			first, choices := batch*g.x.Rows()+k*rows, g.spec.Act.Choices
+			for row, choice := range g.actionLog[first : first+rows] {
+				at := int(choice)
+				if at >= choices || g.step.Mask != nil && g.step.Mask[row*choices+at] == 0 {
 					return errForgotten
 				}
 				g.act.Discrete[row] = int32(choice)
 			}
-			actions[g] = actions[g][rows:]
-			copy(g.x.Act.Discrete[k*rows:], g.act.Discrete)
 			return nil
 		})
 		if err != nil {
 			return err
 		}
 		for _, g := range t.groups {
-			if err := g.learner.(learn.OffPolicy).Experience().Add(g.x); err != nil {
+			if err := g.x.Replay.Add(g.x); err != nil {
 				return err
 			}
-			g.logActions()
 		}
 	}
-	for _, left := range actions {
-		if len(left) > 0 {
-			return errForgotten
-		}
-	}
-	if !bytes.Equal(t.env.Save(nil), state[statePrefix+"environment"].Data) {
+	if !bytes.Equal(t.env.Save(nil), stored[statePrefix+"environment"].Data) {
 		return errForgotten
 	}
 	return nil

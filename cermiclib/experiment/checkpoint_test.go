@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"cermic/cermiclib/cermic"
-	"cermic/cermiclib/explore"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
@@ -58,8 +57,7 @@ func goOn(t *testing.T, e Config, iterations int) (one, two *trainer) {
 		must.Get(one.iterate(t.Context()))(t)
 	}
 	saved := stateOf(t, one)
-	must.Do(t, two.replayActions(t.Context(), saved))
-	must.Get(two.restore(saved))(t)
+	must.Get(two.restore(t.Context(), saved))(t)
 	sameState(t, "after restoring", one, two)
 	for _, tr := range []*trainer{one, two} {
 		must.Get(tr.iterate(t.Context()))(t)
@@ -69,7 +67,7 @@ func goOn(t *testing.T, e Config, iterations int) (one, two *trainer) {
 }
 
 func TestARestoredTrainerGoesOnAsTheOneThatWasSaved(t *testing.T) {
-	remembering, db := small("mappo-cermic"), small("mappo")
+	remembering := small("mappo-cermic")
 	c := remembering.Explore.(cermic.Config)
 	c.Memory = memory.GRU{Embed: 8, Layers: 2, Width: 8, Chunk: 5}
 	watching, g := small("mappo-cermic"), memory.DefaultGraph()
@@ -77,13 +75,10 @@ func TestARestoredTrainerGoesOnAsTheOneThatWasSaved(t *testing.T) {
 	d := watching.Explore.(cermic.Config)
 	d.Memory = g
 	watching.Explore = d
-	bottleneck := explore.DefaultDB()
-	bottleneck.Feat, bottleneck.Latent, bottleneck.Hidden, bottleneck.Epochs, bottleneck.Minibatch = 8, 4, 8, 1, 40
-	remembering.Explore, db.Explore = c, bottleneck
+	remembering.Explore = c
 	for name, e := range map[string]Config{
 		"mappo": small("mappo"), "mappo-cermic": small("mappo-cermic"), "gru memory": remembering, "graph memory": watching,
-		"mappo-db": db,
-		"qmix":     tinyQ(5), "cells": cells(),
+		"mappo-db": smallDB(5), "qmix": tinyQ(5), "cells": cells(), "groups": opposed(tinyRecurrentQ(4)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && (name == "gru memory" || name == "graph memory") {
@@ -121,7 +116,7 @@ func TestACheckpointThatDoesNotFitIsRefused(t *testing.T) {
 			bad.Tensors[i].Data = slices.Clone(bad.Tensors[i].Data)
 		}
 		change(&bad)
-		if _, err := trainerOf(t, e).restore(bad); err == nil {
+		if _, err := trainerOf(t, e).restore(t.Context(), bad); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

@@ -12,9 +12,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
-	"cermic/cermiclib/policy"
 	"cermic/envs/envtest/must"
-	"cermic/envs/vmas"
 )
 
 // withContext is tiny with actors and a bonus that read the memory. Rollout batches of 12 steps end within episodes.
@@ -62,19 +60,5 @@ func TestTheActorDoesNotTrainTheModule(t *testing.T) {
 	}
 	if slices.Max(g.x.Context) == 0 {
 		t.Error("the rollout holds no context")
-	}
-}
-
-func TestAContextThatNoActorReadsIsRefused(t *testing.T) {
-	for want, change := range map[string]func(*Config){
-		"qmix": func(e *Config) {
-			e.Task, e.Learner = e.Task.(vmas.Balance).WithDiscrete(vmas.Product9), tinyQ(1).Learner
-		},
-		"policy cpm": func(e *Config) { e.Policy = policy.DefaultCPM() },
-	} {
-		e := withContext()
-		change(&e)
-		_, err := Run(t.Context(), e, open(t))
-		must.Refuse(t, err, want)
 	}
 }

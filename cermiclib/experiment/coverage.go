@@ -108,12 +108,12 @@ func (v *coverage) snapshot(frames int) *results.Visits {
 	return &out
 }
 
-func (v *coverage) buffers() []buffer {
+func (v *coverage) parts() []part {
 	if v == nil {
 		return nil
 	}
-	return []buffer{
-		kept("visits", v.visits.Counts), kept("visits_recent", v.visits.Recent), kept("visits_bonus", v.visits.Bonus),
+	return []part{
+		array("visits", v.visits.Counts), array("visits_recent", v.visits.Recent), array("visits_bonus", v.visits.Bonus),
 	}
 }
 
@@ -137,14 +137,12 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 	if err := envs.Err(env); err != nil {
 		return nil, err
 	}
-	v, byName := newCoverage(env, 1), named(saved.Tensors)
+	v := newCoverage(env, 1)
 	if v == nil {
 		return nil, fmt.Errorf("run %s on %s has no count of visits", id, e.Task.Kind())
 	}
-	for _, b := range v.buffers() {
-		if err := b.restore(byName); err != nil {
-			return nil, errUnfit(id, err)
-		}
+	if err := load(v.parts(), named(saved.Tensors)); err != nil {
+		return nil, errUnfit(id, err)
 	}
 	return v.snapshot(saved.Frames), nil
 }

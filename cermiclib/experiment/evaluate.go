@@ -22,6 +22,9 @@ type watcher func(t int, env envs.Env, s *envs.Step, seats []seat)
 // horizon, sparse returns those over the horizon of training. Other episodes replace aborted ones, up to twice as many.
 func (t *trainer) evaluate(ctx context.Context, watch watcher) (*results.Eval, error) {
 	out, begun, want := &results.Eval{Frames: t.frames}, 0, t.exp.Budget.EvalEpisodes
+	if !t.groups[0].view.All() {
+		out.Groups = map[string][]float64{}
+	}
 	for round := uint64(0); len(out.Scores) < want; round++ {
 		seed := rng.New(t.exp.Seed, "evaluation", uint64(t.frames), round).Uint64()
 		env, err := t.exp.Task.Build(seed, 0)
@@ -54,7 +57,7 @@ func (t *trainer) evaluate(ctx context.Context, watch watcher) (*results.Eval, e
 // It appends the ones that were not aborted to out.
 func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *results.Eval, watch watcher) error {
 	s := env.Spec()
-	step, act := newBuffers(env)
+	step, act := envs.NewStep(s), envs.NewActions(s)
 	score, early, sparse := make([]float64, s.NumEnvs), make([]float64, s.NumEnvs), make([]float64, s.NumEnvs)
 	length := make([]int, s.NumEnvs)
 	seats, isFirst := t.seats(step, act), slices.Repeat([]uint8{1}, s.NumEnvs)
@@ -123,9 +126,6 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 		out.Lengths = append(out.Lengths, length[c])
 		for _, p := range seats {
 			if p.returns != nil {
-				if out.Groups == nil {
-					out.Groups = map[string][]float64{}
-				}
 				out.Groups[p.view.Name] = append(out.Groups[p.view.Name], p.returns[c])
 			}
 		}
@@ -162,7 +162,13 @@ func (t *trainer) takeTurns(seats []seat, step *envs.Step, act *envs.Actions, is
 		if err := p.forward(&in, isFirst); err != nil {
 			return err
 		}
-		p.choose(p.spec.NumEnvs*p.spec.Agents, p.act, t.exp.Budget.Sampled)
+		for row := range p.spec.NumEnvs * p.spec.Agents {
+			if t.exp.Budget.Sampled {
+				p.dist.Draw(row, &p.streams[row], p.act)
+			} else {
+				p.dist.Mode(row, p.act)
+			}
+		}
 		copy(p.hidden, p.dist.Hidden)
 		p.view.Act(act, p.act)
 	}

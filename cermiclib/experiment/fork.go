@@ -218,34 +218,28 @@ func (s *session) adoptParent(ctx context.Context, t *trainer) error {
 // fitted is a checkpoint of another experiment with the variables of this one. New variables have their initial values,
 // twins copies of the trained original. So α can become 0, which has no decoder and no momentum encoder, and grow again.
 func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
-	own, err := t.checkpoint(0)
-	if err != nil {
-		return c, err
-	}
-	isWeight := func(x safetensors.Tensor) bool { return strings.HasPrefix(x.Name, weightsPrefix+"/") }
-	given := named(c.Tensors)
-	c.Tensors = slices.DeleteFunc(slices.Clone(c.Tensors), isWeight)
-	for _, x := range own.Tensors {
-		for _, name := range []string{t.original(x.Name), x.Name} {
-			if old, ok := given[name]; ok {
-				x.Shape, x.Data = old.Shape, old.Data
+	stored := named(c.Tensors)
+	c.Tensors = slices.DeleteFunc(slices.Clone(c.Tensors), func(x safetensors.Tensor) bool {
+		return strings.HasPrefix(x.Name, weightsPrefix)
+	})
+	for _, g := range t.groups {
+		for _, v := range nn.Variables(g.build.Store, "/") {
+			own := g.tensorOf(v.Path())
+			x, ok := stored[own]
+			if !ok {
+				x, ok = stored[g.tensorOf(nn.Original(g.build.Store, v.Path()))]
 			}
-		}
-		if isWeight(x) {
+			if !ok {
+				var err error
+				if x, err = variable(own, v).save(); err != nil {
+					return c, err
+				}
+			}
+			x.Name = own
 			c.Tensors = append(c.Tensors, x)
 		}
 	}
 	return c, nil
-}
-
-// original is the name of the tensor that a twin with a tensor of that name was copied from; see nn.Original.
-func (t *trainer) original(name string) string {
-	for _, g := range t.groups {
-		if path, ok := strings.CutPrefix(name, g.tensorOf("")); ok {
-			return g.tensorOf(nn.Original(g.build.Store, "/"+path))
-		}
-	}
-	return ""
 }
 
 // adopt goes on from a checkpoint of the experiment from, whose settings may differ: on its episodes if the task is
@@ -260,18 +254,11 @@ func (t *trainer) adopt(ctx context.Context, c results.Checkpoint, from Config) 
 		return err
 	}
 	if string(was) == string(now) {
-		if err := t.replayActions(ctx, c); err != nil {
-			return err
-		}
-		_, err = t.restore(c)
+		_, err = t.restore(ctx, c)
 		return err
 	}
-	if _, ok := t.groups[0].learner.(learn.OffPolicy); ok { // all have the same
+	if t.groups[0].x.Replay != nil { // all have the same learner
 		return errors.New("its learner trains on experience of the task as it was")
 	}
-	if _, err := t.restoreLearned(c); err != nil {
-		return err
-	}
-	t.iteration, err = strconv.Atoi(c.Meta["iteration"])
-	return err
+	return t.restoreLearned(c)
 }

@@ -12,9 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/learn"
-	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 	"cermic/envs/envtest/must"
@@ -118,49 +116,35 @@ func TestAStoppedForkEndsAsAnUninterruptedOneWhateverBecomesOfItsParent(t *testi
 	sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
 }
 
-// Without L_explore there is no decoder; with it again there is a new one.
+// Without L_explore there is no decoder and no momentum encoder. With it again there is a new decoder, and the momentum
+// encoder is a copy of the encoder as it has been trained.
 func TestAlphaCanBecomeZeroAndMoreAgain(t *testing.T) {
 	parent, st := small("mappo-cermic"), open(t)
 	stopAt(t, parent, 100, st)
 	without := branch(t, parent, 100, "explore.alpha=0")
 	stopAt(t, without, 150, st)
-	r, _ := notes(t, branch(t, without, 150, "explore.alpha=0.5"), st)
-	if n := len(r.Scalars["cermic/explore"]); n != 2 {
-		t.Errorf("L_explore has %d values after its return, want 2", n)
-	}
-	record, err := st.Get(idOf(t, without))
-	if err != nil || len(record.Scalars["cermic/explore"]) != 0 || len(record.Scalars["cermic/loss"]) == 0 {
-		t.Errorf("without L_explore: %v (%v)", record.Scalars, err)
-	}
-}
-
-// Where a run without L_explore gets one, its momentum encoder is a copy of the encoder as it has been trained.
-func TestATwinThatAForkAddsIsACopyOfWhatWasLearned(t *testing.T) {
-	parent, st := small("mappo-cermic"), open(t)
-	without := parent
-	c := without.Explore.(cermic.Config)
-	c.Alpha = 0
-	without.Explore = c
-	stopAt(t, without, 100, st)
+	again := branch(t, without, 150, "explore.alpha=0.5")
 	saved := must.Get(st.Checkpoint(idOf(t, without)))(t)
-	backend := must.Get(nn.Open())(t)
-	child := must.Get(newTrainer(branch(t, without, 100, "explore.alpha=0.5"), backend, st.Dir()))(t)
-	defer child.close()
-	fitted := must.Get(child.fitted(saved))(t)
-	trained, twins := map[string][]byte{}, 0
-	for _, x := range saved.Tensors {
-		trained[x.Name] = x.Data
-	}
-	for _, x := range fitted.Tensors {
+	trained, twins := named(saved.Tensors), 0
+	for _, x := range must.Get(trainerOf(t, again).fitted(saved))(t).Tensors {
 		if strings.Contains(x.Name, "/momentum/") {
 			twins++
-			if original := trained[strings.Replace(x.Name, "/momentum/", "/encoder/", 1)]; len(original) == 0 || !bytes.Equal(x.Data, original) {
+			original := trained[strings.Replace(x.Name, "/momentum/", "/encoder/", 1)]
+			if len(original.Data) == 0 || !bytes.Equal(x.Data, original.Data) {
 				t.Errorf("%s is no copy of the trained encoder", x.Name)
 			}
 		}
 	}
 	if twins == 0 {
 		t.Error("the fork has no momentum encoder")
+	}
+	r, _ := notes(t, again, st)
+	if n := len(r.Scalars["cermic/explore"]); n != 2 {
+		t.Errorf("L_explore has %d values after its return, want 2", n)
+	}
+	record, err := st.Get(idOf(t, without))
+	if err != nil || len(record.Scalars["cermic/explore"]) != 0 || len(record.Scalars["cermic/loss"]) == 0 {
+		t.Errorf("without L_explore: %v (%v)", record.Scalars, err)
 	}
 }
 

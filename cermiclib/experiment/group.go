@@ -130,10 +130,17 @@ func inGroup(view *envs.View, err error) error {
 // learn is what follows a rollout batch: the explorer's reward, the learner's update, the explorer's.
 func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
 	type stage = func(context.Context, *rl.Rollout) (rl.Scalars, error)
-	for _, run := range []stage{g.reward, g.learner.Update, g.module.Update} {
-		s, err := run(ctx, g.x)
+	x := g.x
+	for _, run := range []stage{g.module.Reward, g.learner.Update, g.module.Update} {
+		s, err := run(ctx, x)
 		if err != nil {
-			return fmt.Errorf("iteration %d: %w", g.x.Iteration, err)
+			return fmt.Errorf("iteration %d: %w", x.Iteration, err)
+		}
+		for i, r := range x.Intrinsic {
+			if r-r != 0 { // NaN or infinite
+				return fmt.Errorf("iteration %d: the intrinsic reward of agent %d in environment %d became %g",
+					x.Iteration, i%x.N, i/x.N%x.E, r)
+			}
 		}
 		if err := done(s); err != nil {
 			return err
@@ -141,20 +148,6 @@ func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
 	}
 	g.logActions()
 	return nil
-}
-
-// reward is the module's, which has to consist of numbers.
-func (g *group) reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	s, err := g.module.Reward(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	for i, r := range x.Intrinsic {
-		if r-r != 0 { // NaN or infinite
-			return nil, fmt.Errorf("the intrinsic reward of agent %d in environment %d became %g", i%x.N, i/x.N%x.E, r)
-		}
-	}
-	return s, nil
 }
 
 // decide samples the actions of step k, each agent from its own stream; frames are the ones trained so far, isFirst [E]
@@ -179,13 +172,7 @@ func (g *group) decide(k, frames int, isFirst []uint8) error {
 		x.Eps = g.dist.Eps
 	}
 	copy(g.hidden, g.dist.Hidden)
-	if x.Act.Discrete != nil {
-		copy(x.Act.Discrete[k*rows:], g.act.Discrete)
-		return nil
-	}
-	d := g.spec.Act.Dim
-	copy(x.Act.Continuous[k*rows*d:], g.act.Continuous)
-	copy(x.Raw[k*rows*d:], g.dist.Raw)
+	copy(x.Raw[k*len(g.dist.Raw):], g.dist.Raw)
 	return nil
 }
 
@@ -208,28 +195,13 @@ func (g *group) forward(in *rl.Obs, isFirst []uint8) error {
 	return g.learner.Act(in, g.dist)
 }
 
-// aside lets f play other episodes from their start.
-func (g *group) aside(f func() error) error {
-	if g.provider == nil {
-		return f()
-	}
-	return g.provider.Aside(f)
-}
-
-// keep stores what step k returned.
+// keep stores the actions of step k and what it returned.
 func (g *group) keep(k int) {
-	x, s, rows := g.x, g.step, len(g.streams)
-	reward := s.Dense
-	if g.spec.Sparse {
-		reward = s.Sparse
-	}
-	copy(x.Extrinsic[k*rows:], reward)
-	copy(x.Dense[k*rows:], s.Dense)
-	copy(x.Score[k*x.E:], s.Score)
-	copy(x.Terminated[k*x.E:], s.Terminated)
-	copy(x.Truncated[k*x.E:], s.Truncated)
+	x := g.x
+	x.Record(k, g.act, g.step)
 	for c := range g.returns {
-		for _, r := range reward[c*x.N : (c+1)*x.N] {
+		first := (k*x.E + c) * x.N
+		for _, r := range x.Extrinsic[first : first+x.N] {
 			g.returns[c] += r / float32(x.N)
 		}
 	}
@@ -243,16 +215,5 @@ func (g *group) end(k, c int) {
 	clear(g.hidden[c*n : (c+1)*n])
 	if g.returns != nil {
 		g.returns[c] = 0
-	}
-}
-
-// choose writes the actions of an evaluation's step into act, sampled or the likeliest ones.
-func (g *group) choose(rows int, act *envs.Actions, sampled bool) {
-	for row := range rows {
-		if sampled {
-			g.dist.Draw(row, &g.streams[row], act)
-		} else {
-			g.dist.Mode(row, act)
-		}
 	}
 }

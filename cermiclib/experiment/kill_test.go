@@ -56,10 +56,7 @@ func small(method string) Config {
 	}
 	switch method {
 	case "mappo-db":
-		e, c := tiny(11), explore.DefaultDB()
-		c.Hidden, c.Feat, c.Latent, c.Epochs, c.Minibatch = 8, 8, 4, 1, 100
-		e.Explore = c
-		return longer(e)
+		return longer(smallDB(11))
 	case "qmix-cermic": // paid anew for old experience
 		e := tinyCurious(learn.IntAtSample)(11)
 		c := small("mappo-cermic").Explore.(cermic.Config)

@@ -21,9 +21,6 @@ type Policy struct {
 	Sampled bool
 
 	trainer *trainer
-	seats   []seat
-	step    *envs.Step // buffers of the last Act
-	act     *envs.Actions
 	hidden  [][]float32 // recurrent states [E,N,C], one a group
 	isFirst []uint8     // [E] 1 where an episode starts
 }
@@ -91,14 +88,12 @@ func (p *Policy) Act(step *envs.Step, act *envs.Actions) error {
 		return fmt.Errorf("a policy for %d environments of %s with %d agents got %d scores, %d numbers of observations and %d of "+
 			"actions: make the buffers from its Spec", s.NumEnvs, s.Name, s.Agents, len(step.Score), len(step.Obs), actions)
 	}
-	if p.step != step || p.act != act {
-		p.seats, p.step, p.act = p.trainer.seats(step, act), step, act
-		for i := range p.seats {
-			p.seats[i].hidden = p.hidden[i]
-		}
+	seats := p.trainer.seats(step, act)
+	for i := range seats {
+		seats[i].hidden = p.hidden[i]
 	}
 	p.trainer.exp.Budget.Sampled = p.Sampled
-	err := p.trainer.takeTurns(p.seats, step, act, p.isFirst)
+	err := p.trainer.takeTurns(seats, step, act, p.isFirst)
 	clear(p.isFirst)
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"cermic/cermiclib/memory"
@@ -149,13 +150,12 @@ func ExportPretrained(st *results.Store, rs []*results.Record, folder string) er
 		if err != nil {
 			return fmt.Errorf("%s is damaged: %w", file, err)
 		}
-		for _, r := range rs {
-			if made.Weights != "" && strings.Contains(string(r.Experiment), `"`+made.Weights+`"`) {
-				to := filepath.Join(folder, results.PretrainedFolder, filepath.Base(file))
-				if err := results.WriteFile(to, data); err != nil {
-					return err
-				}
-				break
+		used := slices.ContainsFunc(rs, func(r *results.Record) bool {
+			return strings.Contains(string(r.Experiment), `"`+made.Weights+`"`)
+		})
+		if made.Weights != "" && used {
+			if err := results.WriteFile(filepath.Join(folder, name), data); err != nil {
+				return err
 			}
 		}
 	}

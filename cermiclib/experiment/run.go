@@ -42,11 +42,8 @@ func start(
 		return nil, err
 	}
 	id, err := e.ID()
-	if err != nil {
-		return nil, err
-	}
-	text, err := conf.Marshal(e)
-	if err != nil {
+	text, failed := conf.Marshal(e)
+	if err := cmp.Or(err, failed); err != nil {
 		return nil, err
 	}
 	s := session{exp: e, store: st, watch: watch, began: time.Now(), sources: sourcesHash()}
@@ -61,20 +58,19 @@ func start(
 		return nil, fmt.Errorf("run %s is being trained by %s: %w", id, who, results.ErrBusy)
 	}
 	defer s.release()
-	header := results.Record{Task: e.Task.Kind(), Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}
-	s.emitState("compiling", id, header)
+	s.emitState("compiling")
 	if err := s.build(ctx); err != nil {
 		if ctx.Err() != nil {
-			s.emitState("stopped", id, header)
+			s.emitState("stopped")
 		}
 		return nil, err
 	}
 	asked := time.Now()
-	if s.claim, err = st.Claim(ctx, id, text, header, wait, s.note); err != nil {
+	if s.claim, err = st.Claim(ctx, id, text, e.header(), wait, s.note); err != nil {
 		return nil, err
 	}
 	s.began = s.began.Add(time.Since(asked)) // what another process had the run for is no time of this one
-	if s.claim.Complete() {
+	if s.claim.Record().Complete {
 		s.emitStored(s.claim.Record())
 	} else {
 		err = s.train(ctx)
@@ -107,9 +103,9 @@ func (s *session) emit(e results.Event) {
 func (s *session) note(line string) { s.emit(results.Event{Note: line}) }
 
 // emitState tells of a run that is not claimed: with what the store has of it.
-func (s *session) emitState(state, id string, header results.Record) {
-	header.ID = id
-	if r, err := s.store.Get(id); err == nil {
+func (s *session) emitState(state string) {
+	header := s.exp.header()
+	if r, err := s.store.Get(header.ID); err == nil {
 		header = *r
 	}
 	s.emit(results.Event{Record: &header, Frames: header.Frames, Total: s.exp.Budget.Frames, State: state})
@@ -168,13 +164,9 @@ func (s *session) release() {
 
 func (s *session) train(ctx context.Context) (err error) {
 	if c, ok := s.claim.LoadCheckpoint(); ok {
-		if err = s.trainer.replayActions(ctx, c); err == nil {
-			s.before, err = s.trainer.restore(c)
-		}
-		if ctx.Err() != nil {
+		if s.before, err = s.trainer.restore(ctx, c); ctx.Err() != nil {
 			return ctx.Err()
-		}
-		if err != nil {
+		} else if err != nil {
 			return errUnfit(s.claim.Record().ID, err)
 		}
 		if c.Meta[metaSources] != s.sources {
@@ -189,14 +181,18 @@ func (s *session) train(ctx context.Context) (err error) {
 	} else {
 		s.saved = time.Now() // a fork saves where it begins: its parent may move on
 	}
-	for s.trainer.frames < s.exp.Budget.Frames {
+	for {
 		if err := s.capture(); err != nil {
 			return err
 		}
-		if time.Since(s.saved) > saveEvery {
+		over := s.trainer.frames >= s.exp.Budget.Frames
+		if over || time.Since(s.saved) > saveEvery {
 			if err := s.save(); err != nil {
 				return err
 			}
+		}
+		if over {
+			return s.claim.Finish(s.host())
 		}
 		var done iteration // a new one each time: a stage that was left behind may still write into it
 		if err := s.patiently(ctx, func() error { return s.iterate(ctx, &done) }); err != nil {
@@ -206,13 +202,6 @@ func (s *session) train(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := s.capture(); err != nil {
-		return err
-	}
-	if err := s.save(); err != nil {
-		return err
-	}
-	return s.claim.Finish(s.host())
 }
 
 func (s *session) seconds() float64 { return s.before + time.Since(s.began).Seconds() }
@@ -297,17 +286,15 @@ func (s *session) event(fps float64, e results.Event) results.Event {
 
 // stopped saves where the interrupted iteration began, and turns its error into one that says how to go on.
 func (s *session) stopped(ctx context.Context, err error) error {
-	id, at, saving := s.claim.Record().ID, s.snapshot.Frames, s.save()
-	switch {
-	case ctx.Err() != nil && saving == nil:
+	id, at := s.claim.Record().ID, s.snapshot.Frames
+	if saving := s.save(); saving != nil {
+		return fmt.Errorf("run %s stopped: %v; its state at %d frames could not be saved: %w", id, err, at, saving)
+	}
+	if ctx.Err() != nil {
 		e := s.event(0, results.Event{State: "stopped"})
 		e.Frames = at
 		s.emit(e)
 		return ctx.Err()
-	case ctx.Err() != nil:
-		return fmt.Errorf("run %s was stopped, but its state at %d frames could not be saved: %w", id, at, saving)
-	case saving != nil:
-		return fmt.Errorf("run %s stopped: %w; its state at %d frames could not be saved: %w", id, err, at, saving)
 	}
 	return fmt.Errorf("run %s stopped: %w; its last checkpoint is at %d frames, where the same command tries again", id, err, at)
 }
@@ -339,7 +326,8 @@ func RunAll(ctx context.Context, es []Config, st *results.Store, workers int, wa
 				busy[i] = true
 			default:
 				errs[i] = err
-				emit(failure(es[i], err))
+				r := es[i].header()
+				emit(results.Event{Record: &r, Failed: err.Error()})
 			}
 		})
 		todo = slices.DeleteFunc(todo, func(i int) bool { return !busy[i] })
@@ -367,14 +355,12 @@ func share(ctx context.Context, todo []int, workers int, do func(i int)) {
 	group.Wait()
 }
 
-func failure(e Config, err error) results.Event {
-	r := &results.Record{Method: e.Method, Budget: e.Budget.Name, Seed: e.Seed}
-	if e.Learner != nil { // its absence may be the failure
-		r.Method = e.Label()
-	}
+// header is a record without results. Parts that the experiment lacks leave it incomplete.
+func (e Config) header() results.Record {
+	r := results.Record{Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}
 	r.ID, _ = e.ID() // "" if even that fails
 	if e.Task != nil {
 		r.Task = e.Task.Kind()
 	}
-	return results.Event{Record: r, Failed: err.Error()}
+	return r
 }

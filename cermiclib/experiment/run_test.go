@@ -117,16 +117,34 @@ func sameRecord(t *testing.T, a, b string) {
 	}
 }
 
+// twoGroups are experiments of two groups, in three iterations.
+func twoGroups() map[string]Config {
+	es := map[string]Config{
+		"two groups, cermic": opposed(small("mappo-cermic")), "two groups, graph": acrossPeers(opposed(remembering())),
+		"two groups, recurrent qmix": opposed(tinyRecurrentQ(4)), "two groups, qmix-cermic": opposed(small("qmix-cermic")),
+	}
+	for name, e := range es {
+		each := e.Learner.CollectFrames()
+		e.Budget.Frames, e.Budget.EvalEvery, e.Budget.EvalEpisodes = 3*each, 2*each, 7
+		es[name] = e
+	}
+	return es
+}
+
 // TestInterruptedRunEndsAsAnUninterruptedOne trains every kind of run twice with one seed, the second time in pieces.
 func TestInterruptedRunEndsAsAnUninterruptedOne(t *testing.T) {
+	es := twoGroups()
 	for name, kind := range kinds {
+		es[name] = kind(4)
+	}
+	for name, e := range es {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != "mappo" && name != "qmix spectra" {
+			if testing.Short() && !slices.Contains([]string{"mappo", "qmix spectra", "two groups, graph"}, name) {
 				t.Skip("kills at any moment are tested")
 			}
 			whole, parts := open(t), open(t)
-			want := must.Get(Run(t.Context(), kind(4), whole))(t)
-			trainInPieces(t, kind(4), parts)
+			want := must.Get(Run(t.Context(), e, whole))(t)
+			trainInPieces(t, e, parts)
 			sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
 			if !want.Complete || len(want.Evals) != 3 || len(want.Evals[0].Scores) != 7 {
 				t.Errorf("complete %v with %d evaluations, want 3 of 7 episodes", want.Complete, len(want.Evals))

@@ -25,10 +25,9 @@ type trainer struct {
 	groups    []*group
 	step      *envs.Step // what all agents see now
 	act       *envs.Actions
-	isFirst   []uint8   // [E] 1 where an episode has just started
+	isFirst   []uint8   // [E] 1 where an episode has just started: the mask of the last reset
 	score     []float32 // [E] of the running episodes
 	length    []int32   // [E] steps of the running episodes
-	ended     []uint8   // [E] reset mask
 	visited   *coverage
 	iteration int // completed
 	frames    int // completed
@@ -46,21 +45,19 @@ func newTrainer(e Config, backend nn.Backend, files string) (_ *trainer, err err
 			t.close()
 		}
 	}()
+	t.step, t.act = envs.NewStep(t.spec), envs.NewActions(t.spec)
 	for _, view := range envs.Views(t.spec) {
 		g, err := newGroup(e, view, backend, files)
 		if err != nil {
 			return nil, inGroup(view, err)
 		}
 		t.groups = append(t.groups, g)
-	}
-	t.step, t.act = newBuffers(t.env)
-	for _, g := range t.groups {
 		if err := g.allocBuffers(e.Learner.CollectFrames(), t.step, t.act); err != nil {
-			return nil, inGroup(g.view, err)
+			return nil, inGroup(view, err)
 		}
 	}
 	copies := t.spec.NumEnvs
-	t.isFirst, t.ended = slices.Repeat([]uint8{1}, copies), make([]uint8, copies)
+	t.isFirst = slices.Repeat([]uint8{1}, copies)
 	t.score, t.length = make([]float32, copies), make([]int32, copies)
 	t.env.Reset(nil, t.step)
 	if err := envs.Err(t.env); err != nil {
@@ -79,10 +76,6 @@ func (t *trainer) close() {
 		g.build.Close()
 	}
 	envs.Close(t.env)
-}
-
-func newBuffers(env envs.Env) (*envs.Step, *envs.Actions) {
-	return envs.NewStep(env.Spec()), envs.NewActions(env.Spec())
 }
 
 // observe shows every group what its agents see now, after k steps of the rollout batch.
@@ -124,29 +117,26 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 	if err := t.finite(scalars); err != nil {
 		return nil, t.causeOf(err)
 	}
-	if hooks, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout)); hooks != nil {
-		var batch []*rl.Rollout
-		for _, g := range t.groups {
-			batch = append(batch, g.x)
-		}
-		for _, h := range hooks {
-			h(t.frames, batch)
-		}
+	hooks, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout))
+	var batch []*rl.Rollout
+	for _, g := range t.groups {
+		batch = append(batch, g.x)
+	}
+	for _, h := range hooks {
+		h(t.frames, batch)
 	}
 	ofRun := maps.Clone(scalars)
 	for _, g := range t.groups {
 		err := g.learn(ctx, func(s rl.Scalars) error {
 			own := make(rl.Scalars, len(s))
 			for name, v := range s {
-				own[g.path()+name] = v
-			}
-			for name := range own {
+				name = g.path() + name
 				if _, ok := ofRun[name]; ok {
 					return fmt.Errorf("a learner or an explorer reports a scalar %s, which is the run's own: it needs another name",
 						name)
 				}
+				own[name], scalars[name] = v, v
 			}
-			maps.Copy(scalars, own)
 			return t.finite(own)
 		})
 		if err != nil {
@@ -254,38 +244,43 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 // aside lets f play other episodes from their start.
 func (t *trainer) aside(f func() error) error {
 	for _, g := range t.groups {
-		inner := f
-		f = func() error { return g.aside(inner) }
+		if inner := f; g.provider != nil {
+			f = func() error { return g.provider.Aside(inner) }
+		}
 	}
 	return f()
 }
 
 // endEpisodes keeps the true last observations of the copies that are done and starts their next episode.
 func (t *trainer) endEpisodes(k int, done *episodes) error {
-	any := false
-	for c := range t.ended {
+	for c := range t.isFirst {
 		t.score[c] += t.step.Score[c]
 		t.length[c]++
-		t.ended[c] = t.step.Terminated[c] | t.step.Truncated[c]
-		t.isFirst[c] = t.ended[c]
-		if t.ended[c] == 0 {
+		t.isFirst[c] = t.step.Terminated[c] | t.step.Truncated[c]
+		if t.isFirst[c] == 0 {
 			continue
 		}
-		any = true
 		if envs.Aborted(t.env, c) {
 			done.aborted++
 		} else {
-			done.add(t.score[c], t.length[c], t.groups, c)
+			done.n++
+			done.score += float64(t.score[c])
+			done.length += float64(t.length[c])
+			for i, g := range t.groups {
+				if g.returns != nil {
+					done.returns[i] += float64(g.returns[c])
+				}
+			}
 		}
 		for _, g := range t.groups {
 			g.end(k, c)
 		}
 		t.score[c], t.length[c] = 0, 0
 	}
-	if !any {
+	if slices.Max(t.isFirst) == 0 {
 		return nil
 	}
-	t.env.Reset(t.ended, t.step)
+	t.env.Reset(t.isFirst, t.step)
 	return t.observe(k + 1)
 }
 
@@ -294,17 +289,6 @@ type episodes struct {
 	n, aborted    int // to their end; aborted, which are in no mean
 	score, length float64
 	returns       []float64 // [groups] of the reward that is trained on, mean over agents
-}
-
-func (e *episodes) add(score float32, length int32, groups []*group, c int) {
-	e.n++
-	e.score += float64(score)
-	e.length += float64(length)
-	for i, g := range groups {
-		if g.returns != nil {
-			e.returns[i] += float64(g.returns[c])
-		}
-	}
 }
 
 // scalars are present only where they mean something: a rollout batch without an ended episode has no train_score.

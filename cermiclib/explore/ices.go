@@ -263,7 +263,7 @@ func (m *ices) takeIn(ctx context.Context, x *rl.Rollout) (err error) {
 		return nil
 	}
 	if m.own == nil {
-		if m.own, err = rl.NewReplay(x.Spec, x.T*x.E, math.MaxInt64); err != nil {
+		if m.own, err = rl.NewReplay(x.Spec, x.T*x.E, math.MaxInt64, 0, 1); err != nil {
 			return err
 		}
 	}
@@ -274,7 +274,7 @@ func (m *ices) takeIn(ctx context.Context, x *rl.Rollout) (err error) {
 // feed writes the frames of m.slots; r hides one agent of each frame from the local model and draws the codes' noise.
 func (m *ices) feed(r *rng.Rand) {
 	p := m.replay
-	m.feedRows("obs", p.Gather)
+	m.feedRows("obs", func(dst []float32, slot int) { p.At(slot).Gather(dst, m.build.Spec) })
 	m.feedState()
 	m.feedRows("alive", func(dst []float32, slot int) { nn.Widen(dst, p.Alive(slot)) })
 	m.feedRows("known", func(dst []float32, _ int) {
@@ -284,7 +284,7 @@ func (m *ices) feed(r *rng.Rand) {
 		dst[r.IntN(len(dst))] = 0
 	})
 	if m.build.Spec.Masked {
-		m.feedRows("mask", func(dst []float32, slot int) { nn.Widen(dst, p.Mask(slot)) })
+		m.feedRows("mask", func(dst []float32, slot int) { nn.Widen(dst, p.At(slot).Mask) })
 	}
 	choice := func(dst []int32, slot int) { copy(dst, p.Discrete(slot)) }
 	nn.FeedRows(m.step.Program, m.step.Input("choice"), m.slots, choice)
@@ -376,11 +376,11 @@ func (m *ices) measure(ctx context.Context, x *rl.Rollout) error {
 func (m *ices) feedState() {
 	p := m.replay
 	if m.readsState() {
-		m.feedRows("state", func(dst []float32, slot int) { copy(dst, p.State(slot)) })
-		m.feedRows("delta", func(dst []float32, slot int) { m.standardised(dst, p.State(slot), p.NextState(slot)) })
+		m.feedRows("state", func(dst []float32, slot int) { copy(dst, p.At(slot).State) })
+		m.feedRows("delta", func(dst []float32, slot int) { m.standardised(dst, p.At(slot).State, p.Next(slot).State) })
 		return
 	}
-	m.feedRows("next", p.GatherNext)
+	m.feedRows("next", func(dst []float32, slot int) { p.Next(slot).Gather(dst, m.build.Spec) })
 	m.step.Feed(m.step.Input("mean"), func(dst []float32) {
 		for i, d := range m.delta {
 			dst[i] = float32(d.Mean)

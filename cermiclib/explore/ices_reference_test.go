@@ -34,7 +34,7 @@ func (r *icesReference) net(name string, act func(float64) float64, x ...float64
 
 // given is the state of frame b beside the embedded actions, without that of one agent (-1: with all).
 func (r *icesReference) given(net, model string, b, without int) []float64 {
-	out := []float64{float64(r.m.replay.State(r.slots[b])[0])}
+	out := []float64{float64(r.m.replay.At(r.slots[b]).State[0])}
 	for i, choice := range r.m.replay.Discrete(r.slots[b]) {
 		at := int(choice) * r.m.Embed
 		for _, v := range r.params[net+"/"+model+"/actions"][at : at+r.m.Embed] {
@@ -50,7 +50,7 @@ func (r *icesReference) given(net, model string, b, without int) []float64 {
 // delta is the standardised change of the state of frame b.
 func (r *icesReference) delta(b int) float64 {
 	d, slot := r.m.delta[0], r.slots[b]
-	v := (float64(r.m.replay.NextState(slot)[0]) - float64(r.m.replay.State(slot)[0]) - d.Mean) / d.Std()
+	v := (float64(r.m.replay.Next(slot).State[0]) - float64(r.m.replay.At(slot).State[0]) - d.Mean) / d.Std()
 	return min(max(v, -r.m.DeltaClip), r.m.DeltaClip)
 }
 
@@ -149,8 +149,8 @@ func (r *icesReference) explorers(pay, baseline []float64) (policy, value float6
 // look is what π^x and V^x see: the agent's observation and the state.
 func (r *icesReference) look(b, i int) []float64 {
 	o := r.m.build.Spec.ObsLen()
-	obs := nntest.Wide(r.m.replay.Obs(r.slots[b])[i*o : (i+1)*o])
-	return append(obs, float64(r.m.replay.State(r.slots[b])[0]))
+	obs := nntest.Wide(r.m.replay.At(r.slots[b]).Obs[i*o : (i+1)*o])
+	return append(obs, float64(r.m.replay.At(r.slots[b]).State[0]))
 }
 
 func (r *icesReference) value(b, i int) float64 {

@@ -218,7 +218,7 @@ func TestICESTrainsOnTheLearnersReplayIfThereIsOne(t *testing.T) {
 	s, c := icesSpec(), smallICES()
 	c.Steps = 3
 	x := icesRollout(s, 16)
-	shared := must.Value(rl.NewReplay(s, 1000, 1<<20))
+	shared := must.Value(rl.NewReplay(s, 1000, 1<<20, 0, 1))
 	for range 2 {
 		must.Do(t, shared.Add(x))
 	}

@@ -9,17 +9,22 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
-	"cermic/envs"
 )
 
-// actor runs a policy network for acting: one call for all agents of all environments. Its variables lie below path.
+// actor runs a policy network for acting: one call for all agents of all environments.
 type actor struct {
-	spec    *envs.Spec
+	build   *nn.Build
 	policy  policy.Policy
+	chunk   int // L, successive steps that are trained on together
 	forward *nn.Program
 }
 
-func newActor(b *nn.Build, p policy.Policy, path ...string) (*actor, error) {
+// newActor builds the policy network of c, whose variables lie below path.
+func newActor(b *nn.Build, c policy.Config, path ...string) (*actor, error) {
+	p, err := c.Build(b)
+	if err != nil {
+		return nil, err
+	}
 	s := b.Spec
 	inputs := []nn.Input{nn.F32("obs", s.NumEnvs, s.Agents, s.InLen())}
 	if c := p.HiddenLen(); c > 0 {
@@ -41,7 +46,7 @@ func newActor(b *nn.Build, p policy.Policy, path ...string) (*actor, error) {
 		}
 		return out
 	})
-	return &actor{s, p, forward}, err
+	return &actor{b, p, policy.Chunk(p), forward}, err
 }
 
 // below returns the scope at the path names below sc.
@@ -52,6 +57,9 @@ func below(sc *model.Scope, names ...string) *model.Scope {
 	return sc
 }
 
+// HiddenLen is the length of the policy's recurrent state.
+func (a *actor) HiddenLen() int { return a.policy.HiddenLen() }
+
 // withContext is the input of a policy network: obs [...,I] followed by the context [...,F]; nil for none.
 func withContext(obs, context *Node) *Node {
 	if context == nil {
@@ -60,9 +68,10 @@ func withContext(obs, context *Node) *Node {
 	return nn.Beside(obs, context)
 }
 
-func (a *actor) act(in *rl.Obs, out *rl.Dist) error {
-	a.forward.Feed(0, func(dst []float32) { in.Gather(dst, a.spec) })
-	if a.policy.HiddenLen() > 0 {
+// Act computes the outputs of the policy network for all rows in one graph call.
+func (a *actor) Act(in *rl.Obs, out *rl.Dist) error {
+	a.forward.Feed(0, func(dst []float32) { in.Gather(dst, a.build.Spec) })
+	if a.HiddenLen() > 0 {
 		a.forward.Feed(1, func(dst []float32) { copy(dst, in.Hidden) })
 	}
 	if in.Context != nil {
@@ -72,7 +81,7 @@ func (a *actor) act(in *rl.Obs, out *rl.Dist) error {
 		return err
 	}
 	last := 1
-	if a.spec.Act.Choices > 0 {
+	if a.build.Spec.Act.Choices > 0 {
 		a.forward.Read(0, out.Logits)
 	} else {
 		a.forward.Read(0, out.Mean)
@@ -80,7 +89,7 @@ func (a *actor) act(in *rl.Obs, out *rl.Dist) error {
 		last = 2
 	}
 	out.Mask = in.Mask
-	if a.policy.HiddenLen() > 0 {
+	if a.HiddenLen() > 0 {
 		a.forward.Read(last, out.Hidden)
 	}
 	return nil

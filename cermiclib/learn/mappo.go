@@ -87,12 +87,9 @@ func (c MAPPO) CollectFrames() int { return c.Frames }
 // mappo is a MAPPO in training.
 type mappo struct {
 	MAPPO
-	build            *nn.Build
+	*actor
 	steps            int // T of a rollout batch
-	chunk            int // L, successive steps that are trained on together
-	actor            *actor
 	critic           *critic
-	model            policy.Policy
 	update           *nn.Loop
 	own              policy.Training
 	mixed            *nn.Loop  // update for partly uniform actions; made at their first occurrence
@@ -110,37 +107,28 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if c.Frames%s.NumEnvs != 0 {
 		return nil, fmt.Errorf("learner.frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.NumEnvs)
 	}
-	model, err := p.Build(b)
+	a, err := newActor(b, p, "actor")
 	if err != nil {
 		return nil, err
 	}
-	t, rows, l := c.Frames/s.NumEnvs, c.Frames*s.Agents, policy.Chunk(model)
+	t, rows, l := c.Frames/s.NumEnvs, c.Frames*s.Agents, a.chunk
 	chunks := (t + l - 1) / l * s.NumEnvs
 	m := &mappo{
-		MAPPO: c, build: b, model: model, steps: t, chunk: l, batch: max(1, min(c.Minibatch/l, chunks)) * l,
+		MAPPO: c, actor: a, steps: t, batch: max(1, min(c.Minibatch/l, chunks)) * l,
 		order: make([]int32, chunks), reward: make([]float32, rows), adv: make([]float32, rows),
 		ret: make([]float32, rows),
 	}
 	m.frames, m.counts = make([]int32, m.batch), make([]bool, m.batch)
-	if m.actor, err = newActor(b, model, "actor"); err != nil {
-		return nil, err
-	}
 	if m.critic, err = newCritic(b, c.Critic == OwnCritic, c.CriticHidden, m.batch); err != nil {
 		return nil, err
 	}
 	m.value, m.last = make([]float32, (t+1)*s.NumEnvs*m.critic.each()), make([]float32, t*s.NumEnvs*m.critic.each())
-	if m.update, err = m.newUpdate(model, false); err != nil {
+	if m.update, err = m.newUpdate(false); err != nil {
 		return nil, err
 	}
-	m.own, err = policy.TrainerOf(model, b, "actor")
+	m.own, err = policy.TrainerOf(a.policy, b, "actor")
 	return m, err
 }
-
-// HiddenLen is the length of the policy's recurrent state.
-func (m *mappo) HiddenLen() int { return m.actor.policy.HiddenLen() }
-
-// Act computes the distribution of every agent of every environment from its own observation.
-func (m *mappo) Act(in *rl.Obs, out *rl.Dist) error { return m.actor.act(in, out) }
 
 // Update is the step "update the actor and critic" of Algorithm 1: targets once, then K epochs of shuffled minibatches.
 func (m *mappo) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
@@ -185,7 +173,7 @@ func (m *mappo) updateFor(x *rl.Rollout) (_ *nn.Loop, err error) {
 		return m.update, nil
 	}
 	if m.mixed == nil {
-		m.mixed, err = m.newUpdate(m.model, true)
+		m.mixed, err = m.newUpdate(true)
 	}
 	return m.mixed, err
 }

@@ -54,7 +54,7 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 	if mixed {
 		in = append(in, nn.F32("eps", 1))
 	}
-	if c := m.model.HiddenLen(); c > 0 {
+	if c := m.HiddenLen(); c > 0 {
 		in = append(in, nn.F32("hidden", b/m.chunk, n, c))
 	}
 	if m.chunk > 1 {
@@ -73,9 +73,9 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 
 // newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams. The mixed one is for
 // partly uniform actions; the other one does not depend on them.
-func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Loop, error) {
+func (m *mappo) newUpdate(mixed bool) (*nn.Loop, error) {
 	return m.program("ppo", mixed, func(sc *model.Scope, in ppoIn) []*Node {
-		surrogate, report := m.surrogate(in, m.output(sc.At("actor"), in, p))
+		surrogate, report := m.surrogate(in, m.output(sc.At("actor"), in))
 		criticLoss := m.criticLoss(in, m.estimate(sc, in))
 		actorNorm := m.Adam.Minimize(sc.At("actor"), surrogate)
 		criticNorm := m.Adam.Minimize(sc.At("critic"), nn.Times(criticLoss, "learner/critic_coef", m.CriticCoef))
@@ -94,15 +94,15 @@ func (m *mappo) program(name string, mixed bool, fn func(sc *model.Scope, in ppo
 }
 
 // output is the policy network's output for the minibatch, [B,N,out].
-func (m *mappo) output(sc *model.Scope, in ppoIn, p policy.Policy) *Node {
+func (m *mappo) output(sc *model.Scope, in ppoIn) *Node {
 	out, obs := nn.ActionOutputs(&m.build.Spec.Act), withContext(in["obs"], in["context"])
 	if m.chunk == 1 {
-		y, _ := p.Net(sc, obs, in["hidden"], out)
+		y, _ := m.policy.Net(sc, obs, in["hidden"], out)
 		return y
 	}
 	n, l := m.build.Spec.Agents, m.chunk
 	obs = Reshape(obs, l, -1, n, m.build.Spec.InLen()+m.build.Context)
-	y := p.(policy.Recurrent).Unroll(sc, obs, Reshape(in["keep"], l, -1, n), in["hidden"], out)
+	y := m.policy.(policy.Recurrent).Unroll(sc, obs, Reshape(in["keep"], l, -1, n), in["hidden"], out)
 	return Reshape(y, m.batch, n, out)
 }
 
@@ -221,7 +221,7 @@ func (m *mappo) feed(p *nn.Loop, x *rl.Rollout, step uint64) {
 	if m.critic.readsState() {
 		copies("state", m.frames, x.State)
 	}
-	if m.model.HiddenLen() > 0 {
+	if m.HiddenLen() > 0 {
 		copies("hidden", m.frames[:m.batch/m.chunk], x.Hidden)
 	}
 	if m.build.Context > 0 {

@@ -103,11 +103,9 @@ func (c Q) Validate() error {
 // q is a Q in training.
 type q struct {
 	Q
-	build    *nn.Build
-	actor    *actor
+	*actor
 	update   *nn.Loop
 	replay   *rl.Replay
-	chunk    int   // L, successive steps that are trained on together
 	slots    []int // [L,B/L] of a minibatch
 	rewarded bool  // some intrinsic reward has been stored
 	rescore  rescorer
@@ -133,56 +131,45 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	case c.Frames%s.NumEnvs != 0:
 		return nil, fmt.Errorf("learner.offpolicy_frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.NumEnvs)
 	}
-	model, err := p.Build(b)
-	if err != nil {
-		return nil, err
-	}
 	mixer, err := c.Mixer.Build(b)
 	if err != nil {
 		return nil, err
 	}
-	chunk := policy.Chunk(model)
-	l := &q{Q: c, build: b, chunk: chunk, slots: make([]int, max(1, c.Batch/chunk)*chunk)}
-	if err := l.makeReplay(model); err != nil {
+	a, err := newActor(b, p, onlineScope, utilityScope)
+	if err != nil {
 		return nil, err
 	}
-	if l.actor, err = newActor(b, model, onlineScope, utilityScope); err != nil {
+	l := &q{Q: c, actor: a, slots: make([]int, max(1, c.Batch/a.chunk)*a.chunk)}
+	if err := l.makeReplay(); err != nil {
 		return nil, err
 	}
-	if l.update, err = l.newUpdate(model, mixer); err != nil {
+	if l.update, err = l.newUpdate(mixer); err != nil {
 		return nil, err
 	}
-	l.own, err = policy.TrainerOf(model, b, onlineScope, utilityScope)
+	l.own, err = policy.TrainerOf(a.policy, b, onlineScope, utilityScope)
 	return l, err
 }
 
-// makeReplay allocates the replay for experience of policy p.
-func (l *q) makeReplay(p policy.Policy) (err error) {
-	if l.replay, err = rl.NewReplay(l.build.Spec, l.Replay, int64(l.ReplayGB*rl.GB)); err != nil {
-		return fmt.Errorf("learner.replay_buffer_size and learner.replay_memory_gb: %w", err)
-	}
-	if p.HiddenLen() == 0 {
-		return nil
-	}
+// makeReplay allocates the replay.
+func (l *q) makeReplay() (err error) {
 	switch steps := l.Frames / l.build.Spec.NumEnvs; {
+	case l.HiddenLen() == 0:
 	case l.BootstrapOnTimeout:
 		return fmt.Errorf("learner.bootstrap_on_timeout needs a policy without recurrent state: a chunk goes on in the next episode, not past the end of one")
 	case steps < l.chunk:
 		return fmt.Errorf("learner.offpolicy_frames_per_batch gives %d steps a rollout batch, want at least the %d of policy.bptt", steps, l.chunk)
 	}
-	if err := l.replay.KeepHidden(p.HiddenLen(), l.chunk); err != nil {
+	l.replay, err = rl.NewReplay(l.build.Spec, l.Replay, int64(l.ReplayGB*rl.GB), l.HiddenLen(), l.chunk)
+	if err != nil {
 		return fmt.Errorf("learner.replay_buffer_size and learner.replay_memory_gb: %w", err)
 	}
 	return nil
 }
 
-// HiddenLen is the length of the policy's recurrent state.
-func (l *q) HiddenLen() int { return l.actor.policy.HiddenLen() }
-
 // Act computes the utilities of every agent of every environment from its own observation, and sets ε.
 func (l *q) Act(in *rl.Obs, out *rl.Dist) error {
 	out.Greedy, out.Eps = true, float32(rl.Anneal(l.EpsInit, l.EpsEnd, in.Frames, l.EpsFrames))
-	return l.actor.act(in, out)
+	return l.actor.Act(in, out)
 }
 
 // Experience returns the replay, for explorers that also train on it.
@@ -284,7 +271,7 @@ func (l *q) bonus(ctx context.Context) ([]float32, error) {
 	o := s.Agents * s.InLen()
 	clear(c.act)
 	for b, slot := range l.slots {
-		l.replay.Gather(c.obs[b*o:(b+1)*o], slot)
+		l.replay.At(slot).Gather(c.obs[b*o:(b+1)*o], s)
 		for i, k := range l.replay.Discrete(slot) {
 			c.act[(b*s.Agents+i)*s.Act.Choices+int(k)] = 1
 		}

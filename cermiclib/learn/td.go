@@ -24,7 +24,7 @@ const (
 var qScalars = []string{"q_loss", "q_total", "q_target", "q_grad_norm"}
 
 // inputs declares the inputs of one update on B frames: L successive steps of B/L environments, in time order.
-func (l *q) inputs(hidden int) []nn.Input {
+func (l *q) inputs() []nn.Input {
 	s, b, width := l.build.Spec, len(l.slots), len(l.slots)/l.chunk
 	inputs := []nn.Input{
 		nn.F32("obs", b, s.Agents, s.InLen()), nn.I32("choice", b, s.Agents),
@@ -39,22 +39,22 @@ func (l *q) inputs(hidden int) []nn.Input {
 	if s.Masked { // allowed actions
 		inputs = append(inputs, nn.F32("mask", b, s.Agents, s.Act.Choices), nn.F32("next_mask", b, s.Agents, s.Act.Choices))
 	}
-	if hidden > 0 { // state before the first step, and 0 where a step begins an episode
+	if hidden := l.HiddenLen(); hidden > 0 { // state before the first step, and 0 where a step begins an episode
 		inputs = append(inputs, nn.F32("hidden", width, s.Agents, hidden), nn.F32("keep", l.chunk+1, width, s.Agents))
 	}
 	return inputs
 }
 
 // newUpdate compiles one gradient step: forward, target, loss, gradient, norm clip, Adam, targets following.
-func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Loop, error) {
-	inputs := l.inputs(p.HiddenLen())
+func (l *q) newUpdate(m Mixer) (*nn.Loop, error) {
+	inputs := l.inputs()
 	return nn.NewLoop(l.build, "q", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
 		in := nn.Named(inputs, nodes)
 		online, target := sc.At(onlineScope), sc.At(targetScope)
-		utility, next := l.utilities(online, p, in)
+		utility, next := l.utilities(online, in)
 		now := l.taken(online.At(utilityScope), utility, in)
 		total := m.Mix(online.At(mixerScope), now)
-		y := l.target(online, target, p, m, next, in)
+		y := l.target(online, target, m, next, in)
 		loss := l.loss(Sub(total, y))
 		if cost := m.Cost(online.At(mixerScope), now); cost != nil {
 			loss = Add(loss, cost)
@@ -68,17 +68,17 @@ func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Loop, error) {
 }
 
 // utilities are Q_i(o_i, ·) [B,N,K] of the frames, and of the observations after them.
-func (l *q) utilities(sc *model.Scope, p policy.Policy, in map[string]*Node) (now, next *Node) {
+func (l *q) utilities(sc *model.Scope, in map[string]*Node) (now, next *Node) {
 	sc = sc.At(utilityScope)
 	k := l.build.Spec.Act.Choices
 	if in["hidden"] == nil {
-		now, _ = p.Net(sc, in["obs"], nil, k)
-		next, _ = p.Net(sc, in["next"], nil, k)
+		now, _ = l.policy.Net(sc, in["obs"], nil, k)
+		next, _ = l.policy.Net(sc, in["next"], nil, k)
 		return now, next
 	}
 	d := in["next"].Shape().Dimensions
 	seen := Reshape(in["obs"], l.chunk, d[0], d[1], d[2])
-	y := unroll(sc, p, Concatenate([]*Node{seen, InsertAxes(in["next"], 0)}, 0), in["keep"], in["hidden"], k)
+	y := unroll(sc, l.policy, Concatenate([]*Node{seen, InsertAxes(in["next"], 0)}, 0), in["keep"], in["hidden"], k)
 	frames := func(steps SliceAxisSpec) *Node { return Reshape(Slice(y, steps), -1, d[1], k) }
 	return frames(AxisRange(0, l.chunk)), frames(AxisRangeToEnd(1))
 }
@@ -125,8 +125,8 @@ func (l *q) situation(eyes *model.Scope, obs, state *Node) (_, _ *Node) {
 // target is y [B], without a gradient; online holds Q_i of the next observations [B,N,K].
 //
 //	y = r + γ·(1 − done)·Q_tot⁻(s', a'),   a'_i = arg max over allowed a of Q_i⁻(o'_i, a), or of Q_i with double_q
-func (l *q) target(online, target *model.Scope, p policy.Policy, m Mixer, chooser *Node, in map[string]*Node) *Node {
-	_, utility := l.utilities(target, p, in)
+func (l *q) target(online, target *model.Scope, m Mixer, chooser *Node, in map[string]*Node) *Node {
+	_, utility := l.utilities(target, in)
 	allowed := nn.Allowed(utility, in["next_mask"])
 	if l.DoubleQ {
 		chooser = nn.Allowed(chooser, in["next_mask"])
@@ -175,11 +175,11 @@ func (l *q) loss(d *Node) *Node {
 func (l *q) feed(ctx context.Context, extrinsic float32) error {
 	s, r := l.build.Spec, l.replay
 	last := l.slots[len(l.slots)-len(l.slots)/l.chunk:]
-	l.feedRows("obs", l.slots, r.Gather)
-	l.feedRows("next", last, r.GatherNext)
+	l.feedRows("obs", l.slots, func(dst []float32, slot int) { r.At(slot).Gather(dst, s) })
+	l.feedRows("next", last, func(dst []float32, slot int) { r.Next(slot).Gather(dst, s) })
 	if l.readsState() {
-		l.feedRows("state", l.slots, func(dst []float32, slot int) { copy(dst, r.State(slot)) })
-		l.feedRows("next_state", l.slots, func(dst []float32, slot int) { copy(dst, r.NextState(slot)) })
+		l.feedRows("state", l.slots, func(dst []float32, slot int) { copy(dst, r.At(slot).State) })
+		l.feedRows("next_state", l.slots, func(dst []float32, slot int) { copy(dst, r.Next(slot).State) })
 	}
 	choice := func(dst []int32, slot int) { copy(dst, r.Discrete(slot)) }
 	nn.FeedRows(l.update.Program, l.update.Input("choice"), l.slots, choice)
@@ -190,8 +190,8 @@ func (l *q) feed(ctx context.Context, extrinsic float32) error {
 		}
 	})
 	if s.Masked {
-		l.feedRows("mask", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.Mask(slot)) })
-		l.feedRows("next_mask", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.NextMask(slot)) })
+		l.feedRows("mask", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.At(slot).Mask) })
+		l.feedRows("next_mask", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.Next(slot).Mask) })
 	}
 	l.feedRows("alive", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.Alive(slot)) })
 	if l.HiddenLen() > 0 {

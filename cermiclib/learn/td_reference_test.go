@@ -102,7 +102,7 @@ func (r *tdReference) see(p map[string][]float64, replay *rl.Replay, slots []int
 				h = nntest.Wide(replay.Hidden(slots[b])[i*r.hidden : (i+1)*r.hidden])
 			}
 			for t := range r.chunk {
-				at, obs := t*width+b, replay.Obs(slots[t*width+b])
+				at, obs := t*width+b, replay.At(slots[t*width+b]).Obs
 				now[at][i], h = r.utility(p, obs[i*o:(i+1)*o], h)
 				if t > 0 {
 					next[at-width][i] = now[at][i]
@@ -112,7 +112,7 @@ func (r *tdReference) see(p map[string][]float64, replay *rl.Replay, slots []int
 				}
 			}
 			last := len(slots) - width + b
-			next[last][i], _ = r.utility(p, replay.NextObs(slots[last])[i*o:(i+1)*o], h)
+			next[last][i], _ = r.utility(p, replay.Next(slots[last]).Obs[i*o:(i+1)*o], h)
 		}
 	}
 	return now, next
@@ -154,11 +154,11 @@ func argmax(q []float64, mask []uint8) int {
 // ahead is Q_tot⁻ after a frame; target and online are the utilities of both networks there.
 func (r *tdReference) ahead(p *rl.Replay, slot int, target, online [][]float64) float64 {
 	n, k := r.spec.Agents, r.spec.Act.Choices
-	next := mixed{chosen: make([]float64, n), max: make([]float64, n), choice: make([]int, n), obs: p.NextObs(slot), state: p.NextState(slot), frame: -1}
+	next := mixed{chosen: make([]float64, n), max: make([]float64, n), choice: make([]int, n), obs: p.Next(slot).Obs, state: p.Next(slot).State, frame: -1}
 	for i := range n {
 		var mask []uint8
 		if r.spec.Masked {
-			mask = p.NextMask(slot)[i*k : (i+1)*k]
+			mask = p.Next(slot).Mask[i*k : (i+1)*k]
 		}
 		chooser := target[i]
 		if r.cfg.DoubleQ {
@@ -191,7 +191,7 @@ func (r *tdReference) mask(p *rl.Replay, slot int, i int) []uint8 {
 		return nil
 	}
 	k := r.spec.Act.Choices
-	return p.Mask(slot)[i*k : (i+1)*k]
+	return p.At(slot).Mask[i*k : (i+1)*k]
 }
 
 // loss is the loss of the frames with online parameters p, given the targets y.
@@ -199,7 +199,7 @@ func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []in
 	n, sum := r.spec.Agents, 0.0
 	utility, _ := r.see(p, replay, slots)
 	for b, slot := range slots {
-		now := mixed{chosen: make([]float64, n), max: make([]float64, n), choice: make([]int, n), obs: replay.Obs(slot), state: replay.State(slot), frame: b}
+		now := mixed{chosen: make([]float64, n), max: make([]float64, n), choice: make([]int, n), obs: replay.At(slot).Obs, state: replay.At(slot).State, frame: b}
 		for i := range n {
 			q := utility[b][i]
 			now.choice[i] = int(replay.Discrete(slot)[i])

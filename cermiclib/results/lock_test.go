@@ -40,7 +40,7 @@ func TestAClaimWaitsForTheOwnerAndThenFindsItsResult(t *testing.T) {
 	}
 	must.Do(t, errors.Join(train(owner, func() {}), owner.Close()))
 	r := <-claimed
-	if !r.Complete() || !reflect.DeepEqual(r.Record(), owner.Record()) || r.Close() != nil || len(waiting) > 0 {
+	if !r.Record().Complete || !reflect.DeepEqual(r.Record(), owner.Record()) || r.Close() != nil || len(waiting) > 0 {
 		t.Errorf("after waiting the run is %+v", r.Record())
 	}
 	if who := s.Owner(testID); who != "" {

@@ -142,7 +142,7 @@ func decode(text io.Reader, whole bool) (r *Record, err error) {
 	if err := checkID(r.ID); err != nil {
 		return nil, err
 	}
-	return r, r.CheckNames()
+	return r, r.checkNames()
 }
 
 // decodeHead decodes the fields in front of the scalars.

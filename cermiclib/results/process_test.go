@@ -7,11 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,12 +19,8 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// childEnv names the store that a second process of this test trains the toy run in; childStops the number of writes
-// after which it stops without giving anything back, until it is killed.
-const (
-	childEnv   = "CERMIC_TEST_STORE"
-	childStops = "CERMIC_TEST_STOP"
-)
+// childEnv names the store that a second process of this test trains the toy run in.
+const childEnv = "CERMIC_TEST_STORE"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childEnv); dir != "" {
@@ -44,64 +40,40 @@ func child(dir string) error {
 	if err != nil {
 		return err
 	}
-	s.Note = func(string) {}
+	s.Note = func(note string) { fmt.Println(note) }
 	r, err := s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), true, nil)
 	if err != nil {
 		return err
 	}
-	ballast = 4 << 20 // slow enough that a kill meets the run, and most of all the writing of its checkpoints
-	fmt.Println("claimed")
-	var stop, writes int
-	if _, err := fmt.Sscan(os.Getenv(childStops), &stop); err != nil {
-		return err
-	}
-	err = train(r, func() {
-		if writes++; writes == stop {
-			fmt.Println("stopped")
-			_, _ = io.Copy(io.Discard, os.Stdin) // ends when the parent ends, should it not kill us
-			os.Exit(1)
-		}
-	})
-	return errors.Join(err, r.Close())
+	return errors.Join(train(r, func() {}), r.Close())
 }
 
-// startChild starts another process that stops after so many writes (0: never) and waits until it says word.
-func startChild(t *testing.T, dir string, stop int, word string) *exec.Cmd {
-	t.Helper()
-	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), childEnv+"="+dir, fmt.Sprintf("%s=%d", childStops, stop))
-	c.Stderr = os.Stderr
-	must.Get(c.StdinPipe())(t)
-	out := must.Get(c.StdoutPipe())(t)
-	must.Do(t, c.Start())
-	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
-	for in := bufio.NewScanner(out); in.Scan(); {
-		if in.Text() == word {
-			return c
-		}
-	}
-	t.Fatalf("the second process ended without saying %q", word)
-	return nil
-}
-
-// Three processes are killed in training; then processes and goroutines train the run together while others read it.
+// Processes wait for the owner of a partial run. Then they and goroutines train it together while others read it.
 func TestManyProcessesAndGoroutinesShareARun(t *testing.T) {
 	finished := complete(t)
-	want, dir := resultOf(t, finished), t.TempDir()
+	want, dir := resultOf(t, finished), partial(t)
 	whole := must.Get(openTest(t, finished).Get(testID))(t)
-	for stop := 1; stop <= 3; stop++ {
-		_ = startChild(t, dir, stop, "stopped").Process.Kill()
-	}
-	var wg sync.WaitGroup
+	owner := claimTest(t, openTest(t, dir))
+	var wg, waiting sync.WaitGroup
 	for range 3 {
 		c := exec.Command(os.Args[0])
-		c.Env = append(os.Environ(), childEnv+"="+dir, childStops+"=0")
+		c.Env, c.Stderr = append(os.Environ(), childEnv+"="+dir), os.Stderr
+		out := must.Get(c.StdoutPipe())(t)
+		must.Do(t, c.Start())
+		waiting.Add(1)
 		wg.Go(func() {
-			if out, err := c.CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, out)
+			note, err := bufio.NewReader(out).ReadString('\n')
+			if want := "waiting for run " + testID + ", which " + self(); !strings.HasPrefix(note, want) {
+				t.Errorf("a process notes %q, %v, want %q", note, err, want)
+			}
+			waiting.Done()
+			if err := c.Wait(); err != nil {
+				t.Error(err)
 			}
 		})
 	}
+	waiting.Wait()
+	must.Do(t, owner.Close())
 	var trained atomic.Int32
 	for range 8 {
 		s := openTest(t, dir)
@@ -111,7 +83,7 @@ func TestManyProcessesAndGoroutinesShareARun(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if !r.Complete() {
+			if !r.Record().Complete {
 				trained.Add(1)
 			}
 			if err := errors.Join(train(r, func() {}), r.Close()); err != nil {

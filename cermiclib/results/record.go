@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"slices"
@@ -118,9 +119,9 @@ func (r *Record) Fork() (parent string, at int) {
 
 const maxName = 1000
 
-// CheckNames refuses names of a task or method that are empty, too long or unprintable, and task names that lead out of
+// checkNames refuses names of a task or method that are empty, too long or unprintable, and task names that lead out of
 // a folder.
-func (r *Record) CheckNames() error {
+func (r *Record) checkNames() error {
 	for _, of := range [][2]string{{"task", r.Task}, {"method", r.Method}} {
 		switch what, name := of[0], of[1]; {
 		case name == "":
@@ -131,11 +132,8 @@ func (r *Record) CheckNames() error {
 			return errors.New("the name of its " + what + " has control characters")
 		}
 	}
-	for part := range strings.SplitSeq(r.Task, "/") { // an export makes a path of it
-		if part == "" || part == "." || part == ".." || strings.ContainsRune(part, '\\') {
-			return fmt.Errorf("the task's name %.80q is a path, want parts joined by single slashes, as in vmas/balance",
-				r.Task)
-		}
+	if !fs.ValidPath(r.Task) || r.Task == "." || strings.Contains(r.Task, `\`) { // an export makes a path of it
+		return fmt.Errorf("the task's name %.80q is a path, want parts joined by single slashes, as in vmas/balance", r.Task)
 	}
 	return nil
 }
@@ -193,7 +191,7 @@ type Event struct {
 	Eval      *Eval              // a new evaluation
 	Scalars   map[string]float64 // a finished iteration
 	Visits    *Visits            // with Scalars: the cells visited so far, nil if the task declares none
-	State     string             // "compiling", "attached" to another process, "stopped" and saved, or empty
+	State     string             // "compiling", "stopped" and saved, or empty
 	FromStore bool               // the record was found complete, nothing was trained
 	Failed    string             // reason of an end without result; Record then has no results
 	Note      string             // one line for the user: backend, a lock to wait for, a damaged file set aside

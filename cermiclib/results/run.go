@@ -24,7 +24,7 @@ const (
 type Run struct {
 	dir    string
 	note   func(string)
-	lock   *fileLock // nil if the run is closed, or was complete before the claim
+	lock   *fileLock // nil if the run is closed
 	record *Record
 	resume *Checkpoint
 }
@@ -32,7 +32,7 @@ type Run struct {
 // Claim takes the run called id for training: it renames damaged files to *.damaged-N, with a line to note, and resumes
 // the record of the checkpoint. Without an intact checkpoint the run starts from nothing. experiment is the canonical
 // JSON with the hash id; header has Task, Method, Budget, Seed and Host. If another process trains the run, Claim waits
-// or, without wait, returns an error that names it and wraps ErrBusy. The run may be Complete. Close it in any case.
+// or, without wait, returns an error that names it and wraps ErrBusy. The run may be complete. Close it in any case.
 func (s *Store) Claim(
 	ctx context.Context, id string, experiment []byte, header Record, wait bool, note func(string),
 ) (*Run, error) {
@@ -45,12 +45,8 @@ func (s *Store) Claim(
 	r := &Run{dir: filepath.Join(s.dir, id), note: note}
 	r.record = &Record{ID: id, Task: header.Task, Method: header.Method, Budget: header.Budget, Seed: header.Seed,
 		Host: header.Host, Experiment: experiment, Scalars: map[string]Points{}}
-	found, err := readRun(r.dir, true)
-	if err == nil && found.Complete { // it needs no lock, and its folder may be read-only
-		r.record = found
-		return r, nil
-	}
-	if err := os.MkdirAll(r.dir, 0o777); err != nil {
+	err := os.MkdirAll(r.dir, 0o777)
+	if err != nil {
 		return nil, err
 	}
 	if r.lock, err = acquire(ctx, r.dir, wait, note); err != nil {
@@ -105,11 +101,9 @@ func (r *Run) setAside(name, why string) error {
 	}
 }
 
-// Record returns the run so far. Append methods extend it: read it between calls, do not change it.
+// Record returns the run so far, Complete if there is nothing left to train. Append methods extend it: read it between
+// calls, do not change it.
 func (r *Run) Record() *Record { return r.record }
-
-// Complete reports whether there is nothing left to train, as before the claim or after Finish.
-func (r *Run) Complete() bool { return r.record.Complete }
 
 func (r *Run) path(name string) string { return filepath.Join(r.dir, name) }
 

@@ -14,8 +14,7 @@ import (
 func recurrentStory(t *testing.T, steps int) (*story, *Replay, *Rollout) {
 	t.Helper()
 	s := newStory(0.3)
-	p := must.Value(NewReplay(s.spec, 25, 1<<20))
-	must.Do(t, p.KeepHidden(2, 3))
+	p := must.Value(NewReplay(s.spec, 25, 1<<20, 2, 3))
 	return s, p, NewRollout(s.spec, steps, 2)
 }
 
@@ -38,11 +37,11 @@ func TestChunksAreConsecutiveStepsFromTheirInitialState(t *testing.T) {
 			s.play(t, p, x)
 			p.Sample(slots, rng.New(1, "sample", uint64(k)))
 			for b := range 40 {
-				first := int(p.Obs(slots[b])[0]-1) / 6 // each observation counts up by 6
+				first := int(p.At(slots[b]).Obs[0]-1) / 6 // each observation counts up by 6
 				drawn[first] = true
 				for at := b; at < len(slots); at += 40 {
 					kept := s.all[len(s.all)-p.Len():]
-					i := slices.IndexFunc(kept, func(tr transition) bool { return slices.Equal(tr.obs, p.Obs(slots[at])) })
+					i := slices.IndexFunc(kept, func(tr transition) bool { return slices.Equal(tr.obs, p.At(slots[at]).Obs) })
 					if i < 0 || !p.transition(slots[at]).equals(kept[i]) {
 						t.Fatalf("rollouts of %d steps: a frame that is not kept was drawn", steps)
 					}
@@ -50,13 +49,13 @@ func TestChunksAreConsecutiveStepsFromTheirInitialState(t *testing.T) {
 						t.Fatalf("rollouts of %d steps: step %d since the start is number %d of its chunk",
 							steps, step, at/40)
 					}
-					if at > b && !slices.Equal(p.NextObs(slots[at-40]), p.Obs(slots[at])) {
+					if at > b && !slices.Equal(p.Next(slots[at-40]).Obs, p.At(slots[at]).Obs) {
 						if terminated, truncated := p.Ended(slots[at-40]); !terminated && !truncated {
 							t.Fatalf("rollouts of %d steps: a chunk jumps", steps)
 						}
 					}
 				}
-				want := slices.Concat(p.Obs(slots[b])[:2], p.Obs(slots[b])[3:5])
+				want := slices.Concat(p.At(slots[b]).Obs[:2], p.At(slots[b]).Obs[3:5])
 				if got := p.Hidden(slots[b]); !slices.Equal(got, want) {
 					t.Fatalf("rollouts of %d steps: a chunk begins in state %v, want %v", steps, got, want)
 				}
@@ -91,11 +90,10 @@ func TestSavedStatesAreRestored(t *testing.T) {
 }
 
 func TestReplayOfLessThanTwoChunksIsRefused(t *testing.T) {
-	p := must.Value(NewReplay(replaySpec(), 25, 1<<20))
-	if p.KeepHidden(2, 7) == nil {
+	if _, err := NewReplay(replaySpec(), 25, 1<<20, 2, 7); err == nil {
 		t.Error("12 steps are accepted for chunks of 7")
 	}
-	if err := p.KeepHidden(1<<20, 2); err == nil {
+	if _, err := NewReplay(replaySpec(), 25, 1<<20, 1<<20, 2); err == nil {
 		t.Error("policy states beyond the limit are accepted")
 	}
 }

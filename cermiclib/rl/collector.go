@@ -39,19 +39,11 @@ func (p *Collector) Collect(x *Rollout, choose func(t int, step *envs.Step, act 
 		if err := choose(t, p.step, p.act); err != nil {
 			return err
 		}
-		copy(x.Act.Discrete[t*len(p.act.Discrete):], p.act.Discrete)
-		copy(x.Act.Continuous[t*len(p.act.Continuous):], p.act.Continuous)
 		p.env.Step(p.act, p.step)
 		if err := envs.CheckStep(p.env, p.step, nil); err != nil {
 			return fmt.Errorf("step %d: %w", t+1, err)
 		}
-		reward := p.step.Dense
-		if x.Spec.Sparse {
-			reward = p.step.Sparse
-		}
-		copy(x.Extrinsic[t*x.E*x.N:], reward)
-		copy(x.Terminated[t*x.E:], p.step.Terminated)
-		copy(x.Truncated[t*x.E:], p.step.Truncated)
+		x.Record(t, p.act, p.step)
 		for c := range p.isFirst {
 			if p.isFirst[c] = p.step.Terminated[c] | p.step.Truncated[c]; p.isFirst[c] != 0 {
 				x.End(t, c, p.step) // the true last observation, before a new episode begins

@@ -86,22 +86,22 @@ func TestGatherAppendsCellsToObservations(t *testing.T) {
 
 func TestReplayKeepsCells(t *testing.T) {
 	x := cellStory(t)
-	p := must.Value(NewReplay(x.Spec, x.T*x.E, 1<<20))
+	p := must.Value(NewReplay(x.Spec, x.T*x.E, 1<<20, 0, 1))
 	must.Do(t, p.Add(x))
 	got, want := make([]float32, 2*8), make([]float32, 2*8)
 	for frame := range x.T * x.E {
-		p.Gather(got, frame)
+		p.At(frame).Gather(got, x.Spec)
 		if x.GatherFrom(want, frame*x.N); !slices.Equal(got, want) {
 			t.Fatalf("frame %d is %v, want %v", frame, got, want)
 		}
-		p.GatherNext(got, frame)
+		p.Next(frame).Gather(got, x.Spec)
 		if x.Next(want, []int32{int32(frame * 2), int32(frame*2 + 1)}); !slices.Equal(got, want) {
 			t.Fatalf("the frame after %d is %v, want %v", frame, got, want)
 		}
 	}
 	vectors := *x.Spec
 	vectors.Obs, vectors.Scalars = []int{8}, 0
-	q, err := NewReplay(&vectors, x.T*x.E, 1<<20)
+	q, err := NewReplay(&vectors, x.T*x.E, 1<<20, 0, 1)
 	if err != nil || q.size(0)-p.size(0) != float64(p.rows*2*2*6*2) {
 		t.Errorf("cells take %g bytes, the same as float32 %g (%v): want two bytes less for each cell",
 			p.size(0), q.size(0), err)

@@ -34,11 +34,11 @@ func (x *Rollout) WithPeers(s *envs.Spec, buffer *Rollout) (*Rollout, error) {
 	if len(x.Visible) == 0 {
 		return nil, errors.New("the rollout holds no presence labels: call its KeepLabels before the first step")
 	}
-	obs, last := buffer.Obs, buffer.last.obs
+	obs, last := buffer.Obs, buffer.last.Obs
 	*buffer = *x
 	buffer.Spec = s
 	buffer.Obs = appendPeers(obs[:0], x.Spec, x.Obs, x.Visible, x.RelPos)
-	buffer.last.obs = appendPeers(last[:0], x.Spec, x.last.obs, x.last.visible, x.last.relPos)
+	buffer.last.Obs = appendPeers(last[:0], x.Spec, x.last.Obs, x.last.visible, x.last.relPos)
 	return buffer, nil
 }
 

@@ -5,6 +5,7 @@ package rl
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"cermic/envs"
 	"cermic/envs/rng"
@@ -16,15 +17,15 @@ import (
 //
 // A slot is the index of a kept frame. It stays valid until the next Add.
 //
-// For recurrent policies, KeepHidden makes it return chunks of L consecutive steps and store the policy's state before
-// each. Chunks begin at multiples of L since the start of the run.
+// For recurrent policies it returns chunks of L consecutive steps and stores the policy's state before each. Chunks
+// begin at multiples of L since the start of the run.
 type Replay struct {
 	spec       *envs.Spec
 	chunk      int       // L
 	rows       int       // R: time steps in the ring, one more than the kept frames need
 	steps      int       // time steps added since the start
 	limit      int64     // in bytes
-	seen       observed  // [R,E,.]
+	seen       Observed  // [R,E,.]
 	choice     []int32   // [R,E,N]
 	alive      []uint8   // [R,E,N]
 	reward     []float32 // [R,E] extrinsic, mean over agents
@@ -32,7 +33,7 @@ type Replay struct {
 	terminated []uint8   // [R,E]
 	truncated  []uint8   // [R,E]
 	end        []int32   // [R,E] row of the true next step in finals, or -1
-	finals     observed  // last observations of kept frames
+	finals     Observed  // last observations of kept frames
 	ends       int       // rows of finals
 	free       []int32   // unused rows of finals
 	hiddenLen  int       // C
@@ -46,9 +47,10 @@ const GB = 1e9
 // episodes a replay grows beyond its limit, because no run may abort due to its agents' actions.
 const endsEvery = 50
 
-// NewReplay allocates a replay of the given frames, rounded down to whole steps of all environments. If that needs more
-// than limit bytes, it returns an error with the size.
-func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
+// NewReplay allocates a replay of the given frames, rounded down to whole steps of all environments. For a policy with
+// a state of hidden numbers per agent, it keeps the state before each chunk of chunk steps; other policies have 0 and 1.
+// If that needs more than limit bytes, it returns an error with the size.
+func NewReplay(spec *envs.Spec, frames int, limit int64, hidden, chunk int) (*Replay, error) {
 	if spec.Act.Choices == 0 {
 		return nil, fmt.Errorf("a replay needs discrete actions, but %s has continuous ones: use another learner",
 			spec.Name)
@@ -57,17 +59,21 @@ func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
 		return nil, fmt.Errorf("a replay of %d frames is too small: %s needs at least %d, one per parallel environment",
 			frames, spec.Name, spec.NumEnvs)
 	}
-	p := &Replay{spec: spec, chunk: 1, rows: frames/spec.NumEnvs + 1, limit: limit}
+	p := &Replay{spec: spec, chunk: chunk, rows: frames/spec.NumEnvs + 1, limit: limit, hiddenLen: hidden}
+	if hidden > 0 && p.rows-1 < 2*chunk {
+		return nil, fmt.Errorf("a replay of %d steps is too small for chunks of %d: it needs at least %d",
+			p.rows-1, chunk, 2*chunk)
+	}
 	if err := p.fits(); err != nil {
 		return nil, err
 	}
 	slots := p.rows * spec.NumEnvs
-	p.seen = observed{
-		obs: make([]float32, slots*spec.Agents*spec.ObsLen()), cells: make([]uint16, slots*spec.Agents*spec.CellLen()),
-		state: make([]float32, slots*spec.State),
+	p.seen = Observed{
+		Obs: make([]float32, slots*spec.Agents*spec.ObsLen()), Cells: make([]uint16, slots*spec.Agents*spec.CellLen()),
+		State: make([]float32, slots*spec.State),
 	}
 	if spec.Masked {
-		p.seen.mask = make([]uint8, slots*spec.Agents*spec.Act.Choices)
+		p.seen.Mask = make([]uint8, slots*spec.Agents*spec.Act.Choices)
 	}
 	p.choice, p.alive = make([]int32, slots*spec.Agents), make([]uint8, slots*spec.Agents)
 	p.reward, p.bonus = make([]float32, slots), make([]float32, slots)
@@ -75,22 +81,8 @@ func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
 	for slot := range p.end {
 		p.end[slot] = -1
 	}
-	return p, nil
-}
-
-// KeepHidden makes an empty replay return chunks of chunk steps and keep the policy's state, hidden numbers per agent,
-// before each. The replay must hold at least two chunks.
-func (p *Replay) KeepHidden(hidden, chunk int) error {
-	p.hiddenLen, p.chunk = hidden, chunk
-	if p.rows-1 < 2*chunk {
-		return fmt.Errorf("a replay of %d steps is too small for chunks of %d: it needs at least %d",
-			p.rows-1, chunk, 2*chunk)
-	}
-	if err := p.fits(); err != nil {
-		return err
-	}
 	p.hidden = make([]float32, p.chunkRows()*p.eachHidden())
-	return nil
+	return p, nil
 }
 
 // chunkRows is the largest number of chunks with a step in the ring.
@@ -136,7 +128,7 @@ func (p *Replay) Add(x *Rollout) error {
 	for t := range x.T + 1 {
 		to, from := (p.steps+t)%p.rows*x.E, t*x.E // first slot, first frame
 		for c := range x.E {
-			p.seen.row(p.spec, to+c).set(x.frame(from + c))
+			p.At(to + c).set(x.frame(from + c))
 			p.release(to + c)
 		}
 		if t == x.T {
@@ -179,7 +171,7 @@ func (p *Replay) release(slot int) {
 }
 
 // keepFinal stores the true next step of a frame that ends an episode.
-func (p *Replay) keepFinal(slot int, next observed) {
+func (p *Replay) keepFinal(slot int, next Observed) {
 	if len(p.free) == 0 {
 		p.end[slot] = int32(p.ends)
 		p.ends++
@@ -224,44 +216,17 @@ func (p *Replay) SampleFrames(dst []int, r *rng.Rand) {
 	}
 }
 
-// next returns the true next observations after slot.
-func (p *Replay) next(slot int) observed {
+// At returns the observations of the frame in slot.
+func (p *Replay) At(slot int) Observed { return p.seen.row(p.spec, slot) }
+
+// Next returns the true next observations after slot, also at the end of an episode.
+func (p *Replay) Next(slot int) Observed {
 	if k := p.end[slot]; k >= 0 {
 		return p.finals.row(p.spec, int(k))
 	}
 	e := p.spec.NumEnvs
-	return p.seen.row(p.spec, (slot/e+1)%p.rows*e+slot%e)
+	return p.At((slot/e+1)%p.rows*e + slot%e)
 }
-
-// Obs returns the agents' observations in the frame, [N,O]; Gather adds the cells.
-func (p *Replay) Obs(slot int) []float32 { return p.seen.row(p.spec, slot).obs }
-
-// Gather writes the network inputs of the frame into dst [N,I] with I = Spec.InLen().
-func (p *Replay) Gather(dst []float32, slot int) {
-	seen := p.seen.row(p.spec, slot)
-	gather(dst, p.spec, seen.obs, seen.cells)
-}
-
-// State returns the state of the frame, [S].
-func (p *Replay) State(slot int) []float32 { return row(p.seen.state, slot, p.spec.State) }
-
-// Mask returns the allowed actions in the frame, [N,K]; the task must have masks.
-func (p *Replay) Mask(slot int) []uint8 { return p.seen.row(p.spec, slot).mask }
-
-// NextObs returns the true next observations, [N,O], also at the end of an episode; GatherNext adds the cells.
-func (p *Replay) NextObs(slot int) []float32 { return p.next(slot).obs }
-
-// GatherNext writes the network inputs of the true next step into dst [N,I].
-func (p *Replay) GatherNext(dst []float32, slot int) {
-	next := p.next(slot)
-	gather(dst, p.spec, next.obs, next.cells)
-}
-
-// NextState returns the true next state, [S], also at the end of an episode.
-func (p *Replay) NextState(slot int) []float32 { return p.next(slot).state }
-
-// NextMask returns the allowed actions in the true next step, [N,K]; the task must have masks.
-func (p *Replay) NextMask(slot int) []uint8 { return p.next(slot).mask }
 
 // Discrete returns the actions of the frame, [N].
 func (p *Replay) Discrete(slot int) []int32 { return row(p.choice, slot, p.spec.Agents) }
@@ -291,16 +256,13 @@ func (p *Replay) Hidden(slot int) []float32 {
 // Save returns the state that repeating all actions does not restore: the policy's states and, if bonus is set, the
 // intrinsic rewards.
 func (p *Replay) Save(bonus bool) []byte {
-	var data []byte
-	parts := [][]float32{p.hidden[:p.usedHidden()]}
+	values := p.hidden[:p.usedHidden()]
 	if bonus {
-		parts = append(parts, p.bonus)
+		values = slices.Concat(values, p.bonus)
 	}
-	for _, part := range parts {
-		var err error
-		if data, err = binary.Append(data, binary.LittleEndian, part); err != nil {
-			panic("rl: " + err.Error()) // float32 has a fixed size
-		}
+	data, err := binary.Append(nil, binary.LittleEndian, values)
+	if err != nil {
+		panic("rl: " + err.Error()) // float32 has a fixed size
 	}
 	return data
 }

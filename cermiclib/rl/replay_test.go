@@ -5,6 +5,7 @@ package rl
 import (
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 
@@ -104,8 +105,8 @@ func (s *story) collect(x *Rollout) {
 
 func (p *Replay) transition(slot int) transition {
 	t := transition{
-		obs: p.Obs(slot), next: p.NextObs(slot), state: p.State(slot), nextState: p.NextState(slot),
-		mask: p.Mask(slot), nextMask: p.NextMask(slot), choice: p.Discrete(slot), alive: p.Alive(slot),
+		obs: p.At(slot).Obs, next: p.Next(slot).Obs, state: p.At(slot).State, nextState: p.Next(slot).State,
+		mask: p.At(slot).Mask, nextMask: p.Next(slot).Mask, choice: p.Discrete(slot), alive: p.Alive(slot),
 		reward: float64(p.Reward(slot)), bonus: float64(p.Bonus(slot)),
 	}
 	t.terminated, t.truncated = p.Ended(slot)
@@ -125,7 +126,7 @@ func (a transition) equals(b transition) bool {
 func TestReplayReturnsEveryKeptTransition(t *testing.T) {
 	for _, steps := range []int{1, 3, 7, 20} { // time steps of a rollout; the replay keeps 12
 		s := newStory(0.3)
-		p, err := NewReplay(s.spec, 25, 1<<20) // 25 frames of 2 environments are 12 whole steps
+		p, err := NewReplay(s.spec, 25, 1<<20, 0, 1) // 25 frames of 2 environments are 12 whole steps
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +153,7 @@ func TestReplayReturnsEveryKeptTransition(t *testing.T) {
 
 func TestReplaySamplesKeptFramesUniformly(t *testing.T) {
 	s := newStory(0.2)
-	p := must.Value(NewReplay(s.spec, 10, 1<<20))
+	p := must.Value(NewReplay(s.spec, 10, 1<<20, 0, 1))
 	x := NewRollout(s.spec, 8, 0)
 	s.collect(x)
 	must.Do(t, p.Add(x))
@@ -161,7 +162,7 @@ func TestReplaySamplesKeptFramesUniformly(t *testing.T) {
 	p.Sample(slots, rng.New(1, "sample"))
 	count := map[float32]int{}
 	for _, slot := range slots {
-		count[p.Obs(slot)[0]]++
+		count[p.At(slot).Obs[0]]++
 	}
 	for _, want := range s.all[len(s.all)-10:] {
 		// Five standard errors of a proportion of a tenth.
@@ -179,12 +180,12 @@ func TestReplayThatDoesNotFitIsRefusedWithItsSize(t *testing.T) {
 	// 1001 steps of 2 environments: 6+5 float32, 8 bytes of mask, choice and alive of 2 agents, and 14 bytes per frame.
 	const size = 2002 * (11*4 + 8 + 2*5 + 14)
 	const ends = 2000 / 50 * (11*4 + 8)
-	if _, err := NewReplay(s, 2000, size+ends-1); err == nil || !strings.Contains(err.Error(), "0.00 GB") {
+	if _, err := NewReplay(s, 2000, size+ends-1, 0, 1); err == nil || !strings.Contains(err.Error(), "0.00 GB") {
 		t.Errorf("got %v, want an error with the size", err)
 	}
-	p := must.Value(NewReplay(s, 2000, size+ends))
-	real := 4*(cap(p.seen.obs)+cap(p.seen.state)+cap(p.choice)+cap(p.reward)+cap(p.bonus)+cap(p.end)) +
-		cap(p.seen.mask) + cap(p.alive) + cap(p.terminated) + cap(p.truncated)
+	p := must.Value(NewReplay(s, 2000, size+ends, 0, 1))
+	real := 4*(cap(p.seen.Obs)+cap(p.seen.State)+cap(p.choice)+cap(p.reward)+cap(p.bonus)+cap(p.end)) +
+		cap(p.seen.Mask) + cap(p.alive) + cap(p.terminated) + cap(p.truncated)
 	if real != size {
 		t.Errorf("the buffers have %d bytes, size gives %d", real, size)
 	}
@@ -199,25 +200,11 @@ func TestReplayThatDoesNotFitIsRefusedWithItsSize(t *testing.T) {
 // The limit is the smallest that is accepted, and each step ends an episode.
 func TestAcceptedReplayMayGrowBeyondItsLimit(t *testing.T) {
 	s := newStory(1)
-	least := func(build func(limit int64) error) int64 {
-		low, high := int64(0), int64(1<<20)
-		for low+1 < high {
-			if limit := (low + high) / 2; build(limit) == nil {
-				high = limit
-			} else {
-				low = limit
-			}
-		}
-		return high
-	}
-	make1 := func(limit int64) (*Replay, error) {
-		p, err := NewReplay(s.spec, 200, limit)
-		if err != nil {
-			return nil, err
-		}
-		return p, p.KeepHidden(3, 2)
-	}
-	p := must.Value(make1(least(func(limit int64) error { _, err := make1(limit); return err })))
+	smallest := sort.Search(1<<20, func(limit int) bool {
+		_, err := NewReplay(s.spec, 200, int64(limit), 3, 2)
+		return err == nil
+	})
+	p := must.Value(NewReplay(s.spec, 200, int64(smallest), 3, 2))
 	x := NewRollout(s.spec, 50, 3)
 	for range 5 {
 		s.collect(x)
@@ -237,12 +224,12 @@ func TestReplayBeyondTheMachineIsRefusedWithItsSize(t *testing.T) {
 		t.Errorf("machineMemory returns %d bytes", got)
 	}
 	machineMemory = func() int64 { return 100_000_000 }
-	_, err := NewReplay(replaySpec(), 2_000_000, 1<<40)
+	_, err := NewReplay(replaySpec(), 2_000_000, 1<<40, 0, 1)
 	if err == nil || !strings.Contains(err.Error(), "0.15 GB, more than the 0.10 GB of this machine") {
 		t.Errorf("got %v", err)
 	}
 	// Bytes overflow an integer.
-	if _, err := NewReplay(replaySpec(), math.MaxInt/2, 1<<40); err == nil || strings.Contains(err.Error(), "-") {
+	if _, err := NewReplay(replaySpec(), math.MaxInt/2, 1<<40, 0, 1); err == nil || strings.Contains(err.Error(), "-") {
 		t.Errorf("got %v, want a refusal with the size", err)
 	}
 }
@@ -250,17 +237,17 @@ func TestReplayBeyondTheMachineIsRefusedWithItsSize(t *testing.T) {
 func TestReplayRefusesUnsupportedTasks(t *testing.T) {
 	continuous := replaySpec()
 	continuous.Act = envs.ActSpec{Dim: 1}
-	if _, err := NewReplay(continuous, 100, 1<<20); err == nil {
+	if _, err := NewReplay(continuous, 100, 1<<20, 0, 1); err == nil {
 		t.Error("continuous actions are accepted")
 	}
-	if _, err := NewReplay(replaySpec(), 1, 1<<20); err == nil {
+	if _, err := NewReplay(replaySpec(), 1, 1<<20, 0, 1); err == nil {
 		t.Error("a replay of less than one step is accepted")
 	}
 }
 
 func TestAddingAndSamplingAllocateNothing(t *testing.T) {
 	s := newStory(0.2)
-	p := must.Value(NewReplay(s.spec, 16, 1<<20))
+	p := must.Value(NewReplay(s.spec, 16, 1<<20, 0, 1))
 	x, slots, r := NewRollout(s.spec, 8, 0), make([]int, 32), rng.New(1, "sample")
 	s.collect(x)
 	add := func() {
@@ -278,8 +265,8 @@ func TestAddingAndSamplingAllocateNothing(t *testing.T) {
 func TestSavedBonusIsRestored(t *testing.T) {
 	s := newStory(0.2)
 	x := NewRollout(s.spec, 8, 0)
-	first, _ := NewReplay(s.spec, 12, 1<<20)
-	second, _ := NewReplay(s.spec, 12, 1<<20)
+	first, _ := NewReplay(s.spec, 12, 1<<20, 0, 1)
+	second, _ := NewReplay(s.spec, 12, 1<<20, 0, 1)
 	for range 3 {
 		s.collect(x)
 		must.Do(t, first.Add(x))

@@ -59,25 +59,28 @@ type Rollout struct {
 
 // finals holds the true last observation of every episode that ended inside the rollout, in order of (t, c).
 type finals struct {
-	observed
+	Observed
 	index   []int32 // [T,E] row, or -1
 	n       int
 	visible []uint8 // labels, if the rollout keeps them
 	relPos  []float32
 }
 
-// observed holds the agents' observations of some frames, one row each.
-type observed struct {
-	obs   []float32 // [.,N,O]; [.,N,X] beside cells
-	cells []uint16  // [.,N,H,W]
-	state []float32 // [.,S]
-	mask  []uint8   // [.,N,K]; nil for tasks without masks
+// Observed holds the agents' observations of some frames, one row each.
+type Observed struct {
+	Obs   []float32 // [.,N,O]; [.,N,X] beside cells
+	Cells []uint16  // [.,N,H,W]
+	State []float32 // [.,S]
+	Mask  []uint8   // [.,N,K]; nil for tasks without masks
 }
 
+// Gather writes the network inputs, observations then cells, into dst [.,N,I] with I = Spec.InLen().
+func (v Observed) Gather(dst []float32, s *envs.Spec) { gather(dst, s, v.Obs, v.Cells) }
+
 // row returns row k alone.
-func (v *observed) row(s *envs.Spec, k int) observed {
-	return observed{row(v.obs, k, s.Agents*s.ObsLen()), row(v.cells, k, s.Agents*s.CellLen()), row(v.state, k, s.State),
-		row(v.mask, k, s.Agents*s.Act.Choices)}
+func (v *Observed) row(s *envs.Spec, k int) Observed {
+	return Observed{row(v.Obs, k, s.Agents*s.ObsLen()), row(v.Cells, k, s.Agents*s.CellLen()), row(v.State, k, s.State),
+		row(v.Mask, k, s.Agents*s.Act.Choices)}
 }
 
 // row returns row k of v, which has the given width; nil for a nil v.
@@ -89,17 +92,17 @@ func row[T any](v []T, k, width int) []T {
 }
 
 // append adds the rows of w.
-func (v *observed) append(w observed) {
-	v.obs, v.cells = append(v.obs, w.obs...), append(v.cells, w.cells...)
-	v.state, v.mask = append(v.state, w.state...), append(v.mask, w.mask...)
+func (v *Observed) append(w Observed) {
+	v.Obs, v.Cells = append(v.Obs, w.Obs...), append(v.Cells, w.Cells...)
+	v.State, v.Mask = append(v.State, w.State...), append(v.Mask, w.Mask...)
 }
 
 // set overwrites the rows of v with the rows of w.
-func (v observed) set(w observed) {
-	copy(v.obs, w.obs)
-	copy(v.cells, w.cells)
-	copy(v.state, w.state)
-	copy(v.mask, w.mask)
+func (v Observed) set(w Observed) {
+	copy(v.Obs, w.Obs)
+	copy(v.Cells, w.Cells)
+	copy(v.State, w.State)
+	copy(v.Mask, w.Mask)
 }
 
 // Rows is T·E·N, the number of agent steps; agent step (t, c, i) is row (t·E + c)·N + i.
@@ -157,7 +160,7 @@ func (x *Rollout) Clear() {
 		x.last.index[i] = -1
 	}
 	x.last.n, x.last.visible, x.last.relPos = 0, x.last.visible[:0], x.last.relPos[:0]
-	x.last.observed = observed{x.last.obs[:0], x.last.cells[:0], x.last.state[:0], x.last.mask[:0]}
+	x.last.Observed = Observed{x.last.Obs[:0], x.last.Cells[:0], x.last.State[:0], x.last.Mask[:0]}
 	clear(x.Intrinsic)
 	x.ExtrinsicWeight = 1
 }
@@ -173,6 +176,22 @@ func (x *Rollout) Observe(t int, s *envs.Step) {
 	put(x.RelPos, t, s.RelPos)
 }
 
+// Record copies the actions of step t, and its rewards and ends of episodes from s. The extrinsic reward is
+// dense or sparse as the spec says.
+func (x *Rollout) Record(t int, act *envs.Actions, s *envs.Step) {
+	reward := s.Dense
+	if x.Spec.Sparse {
+		reward = s.Sparse
+	}
+	put(x.Act.Discrete, t, act.Discrete)
+	put(x.Act.Continuous, t, act.Continuous)
+	put(x.Extrinsic, t, reward)
+	put(x.Dense, t, s.Dense)
+	put(x.Score, t, s.Score)
+	put(x.Terminated, t, s.Terminated)
+	put(x.Truncated, t, s.Truncated)
+}
+
 // put copies src to row t of dst, whose rows are as long; it ignores a nil dst.
 func put[T any](dst []T, t int, src []T) {
 	if dst != nil {
@@ -184,7 +203,7 @@ func put[T any](dst []T, t int, src []T) {
 func (x *Rollout) End(t, c int, s *envs.Step) {
 	x.last.index[t*x.E+c] = int32(x.last.n)
 	x.last.n++
-	seen := observed{s.Obs, s.Cells, s.State, s.Mask}
+	seen := Observed{s.Obs, s.Cells, s.State, s.Mask}
 	x.last.append(seen.row(x.Spec, c))
 	if x.Visible != nil {
 		p := x.N * x.Spec.Peers()
@@ -199,13 +218,13 @@ func (x *Rollout) Done(t, c int) bool {
 }
 
 // frame returns the observations before the action of frame = t·E + c; t = T is allowed.
-func (x *Rollout) frame(frame int) observed {
-	all := observed{x.Obs, x.Cells, x.State, x.Mask}
+func (x *Rollout) frame(frame int) Observed {
+	all := Observed{x.Obs, x.Cells, x.State, x.Mask}
 	return all.row(x.Spec, frame)
 }
 
 // next returns the true next observations after frame = t·E + c, also at the end of an episode.
-func (x *Rollout) next(frame int) observed {
+func (x *Rollout) next(frame int) Observed {
 	if k := x.last.index[frame]; k >= 0 {
 		return x.last.row(x.Spec, int(k))
 	}
@@ -217,14 +236,11 @@ func (x *Rollout) ObsRow(step int) []float32 { return row(x.Obs, step, x.Spec.Ob
 
 // NextRow returns the true next observation of an agent step, also at the end of an episode.
 func (x *Rollout) NextRow(step int) []float32 {
-	return row(x.next(step/x.N).obs, step%x.N, x.Spec.ObsLen())
+	return row(x.next(step/x.N).Obs, step%x.N, x.Spec.ObsLen())
 }
 
 // NextState returns the true next state of frame = t·E + c, also at the end of an episode.
-func (x *Rollout) NextState(frame int) []float32 { return x.next(frame).state }
-
-// NextMask returns the allowed actions after frame = t·E + c [N,K]; the task must have masks.
-func (x *Rollout) NextMask(frame int) []uint8 { return x.next(frame).mask }
+func (x *Rollout) NextState(frame int) []float32 { return x.next(frame).State }
 
 // ActionVector writes the vector form of the action of an agent step into dst: one-hot [K], or the box action scaled to
 // [-1, 1] [D].
@@ -255,7 +271,7 @@ func (x *Rollout) GatherFrom(dst []float32, row int) {
 // GatherNext writes the true next observation of an agent step, also at the end of an episode, into dst [I].
 func (x *Rollout) GatherNext(dst []float32, step int) {
 	next, o, h := x.next(step/x.N), x.Spec.ObsLen(), x.Spec.CellLen()
-	gather(dst[:o+h], x.Spec, row(next.obs, step%x.N, o), row(next.cells, step%x.N, h))
+	gather(dst[:o+h], x.Spec, row(next.Obs, step%x.N, o), row(next.Cells, step%x.N, h))
 }
 
 // Next gathers the true next observations of rows into dst [len(rows), I].

@@ -49,7 +49,7 @@ func TestRolloutKeepsObservationsAndCells(t *testing.T) {
 		t.Error("row 1 differs from the step's observations and cells")
 	}
 	x.End(0, 1, step)
-	if !slices.Equal(x.last.obs, step.Obs[3*7:]) || !slices.Equal(x.last.cells, step.Cells[3*20:]) {
+	if !slices.Equal(x.last.Obs, step.Obs[3*7:]) || !slices.Equal(x.last.Cells, step.Cells[3*20:]) {
 		t.Error("the last observation of environment 1 differs from the step's")
 	}
 	if row := (0*2+1)*3 + 2; !slices.Equal(x.NextRow(row), step.Obs[5*7:]) {

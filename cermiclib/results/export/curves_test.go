@@ -95,11 +95,6 @@ func TestBenchMARLKnowsItsCurvesByName(t *testing.T) {
 	if _, err := BenchMARL("mappo", "vmas/balence"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
-	for _, bad := range [][]byte{nil, []byte("x"), recordedFile(t)[:100]} {
-		if _, err := Import(bad); err == nil {
-			t.Errorf("%d bytes are accepted as curves", len(bad))
-		}
-	}
 }
 
 func recordedFile(t *testing.T) []byte {

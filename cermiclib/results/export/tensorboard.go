@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"maps"
 	"math"
 	"math/bits"
@@ -15,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -33,43 +31,37 @@ const (
 	valueSimple      = 2
 )
 
-// writeTensorBoard writes a record as a TensorBoard event file, indexed by trained frames: means of every evaluation,
+// encodeRun encodes a record as a TensorBoard event file, indexed by trained frames: means of every evaluation,
 // "eval/return" and, if the task has them, "eval/early_return" and "eval/success", and every scalar under "train/".
 // Groups of agents have BenchMARL's names: "eval/agent/reward/episode_reward_mean", "collection/agent/reward/…",
 // "train/agent/…". Wall times are 0, so that equal records give equal bytes. TensorBoard expects one folder a run, with
 // a file named events.out.tfevents.<anything>.
-func writeTensorBoard(w io.Writer, r *results.Record) error {
-	x := &events{w: w}
+func encodeRun(r *results.Record) []byte {
 	version := protowire.AppendTag(wallTime(), eventFileVersion, protowire.BytesType)
-	x.record(protowire.AppendString(version, "brain.Event:2"))
+	data := appendEvent(nil, protowire.AppendString(version, "brain.Event:2"))
 	for _, e := range r.Evals {
-		x.eval(e)
+		data = appendEval(data, e)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Scalars)) {
 		for _, p := range r.Scalars[name] {
-			x.scalar(scalarTag(name), p.Frames, p.Value)
+			data = appendScalar(data, scalarTag(name), p.Frames, p.Value)
 		}
 	}
-	return x.err
+	return data
 }
 
-// events writes an event file until the first error, which it keeps.
-type events struct {
-	w   io.Writer
-	err error
-}
-
-func (x *events) eval(e results.Eval) {
-	x.scalar("eval/return", e.Frames, e.Score())
+func appendEval(data []byte, e results.Eval) []byte {
+	data = appendScalar(data, "eval/return", e.Frames, e.Score())
 	if len(e.Early) > 0 {
-		x.scalar("eval/early_return", e.Frames, results.Eval{Scores: e.Early}.Score())
+		data = appendScalar(data, "eval/early_return", e.Frames, results.Eval{Scores: e.Early}.Score())
 	}
 	if len(e.Success) > 0 {
-		x.scalar("eval/success", e.Frames, results.Eval{Scores: e.Success}.Score())
+		data = appendScalar(data, "eval/success", e.Frames, results.Eval{Scores: e.Success}.Score())
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Groups)) {
-		x.scalar("eval/"+name+"/reward/episode_reward_mean", e.Frames, e.Group(name))
+		data = appendScalar(data, "eval/"+name+"/reward/episode_reward_mean", e.Frames, e.Group(name))
 	}
+	return data
 }
 
 func scalarTag(name string) string {
@@ -90,7 +82,6 @@ func tensorBoardFile(r *results.Record) string {
 // begins with what it has been trained for before.
 type Live struct {
 	folder string
-	mu     sync.Mutex
 	files  map[string]*os.File // by the run's ID
 	err    error
 }
@@ -98,16 +89,15 @@ type Live struct {
 // NewLive returns a writer of event files below folder.
 func NewLive(folder string) *Live { return &Live{folder: folder, files: map[string]*os.File{}} }
 
-// Watch writes an event of a run. Several runs may call it at once.
+// Watch writes an event of a run. Events of several runs may come in any order, one at a time.
 func (l *Live) Watch(e results.Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.err == nil && e.Record != nil && e.Failed == "" {
 		l.err = l.write(e)
 	}
 }
 
 func (l *Live) write(e results.Event) error {
+	var data []byte
 	f := l.files[e.Record.ID]
 	if f == nil {
 		path := filepath.Join(l.folder, tensorBoardFile(e.Record))
@@ -119,16 +109,17 @@ func (l *Live) write(e results.Event) error {
 			return err
 		}
 		l.files[e.Record.ID] = f
-		return writeTensorBoard(f, e.Record)
+		data = encodeRun(e.Record)
+	} else {
+		if e.Eval != nil {
+			data = appendEval(data, *e.Eval)
+		}
+		for _, name := range slices.Sorted(maps.Keys(e.Scalars)) {
+			data = appendScalar(data, scalarTag(name), e.Frames, e.Scalars[name])
+		}
 	}
-	out := events{w: f}
-	if e.Eval != nil {
-		out.eval(*e.Eval)
-	}
-	for _, name := range slices.Sorted(maps.Keys(e.Scalars)) {
-		out.scalar(scalarTag(name), e.Frames, e.Scalars[name])
-	}
-	return out.err
+	_, err := f.Write(data)
+	return err
 }
 
 // Close closes the files and returns the first error of a run's events.
@@ -145,27 +136,20 @@ func wallTime() []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(nil, eventWallTime, protowire.Fixed64Type), 0)
 }
 
-func (x *events) scalar(tag string, frames int, number float64) {
+func appendScalar(data []byte, tag string, frames int, number float64) []byte {
 	value := protowire.AppendString(protowire.AppendTag(nil, valueTag, protowire.BytesType), tag)
 	value = protowire.AppendTag(value, valueSimple, protowire.Fixed32Type)
 	value = protowire.AppendFixed32(value, math.Float32bits(float32(number)))
 	summary := protowire.AppendBytes(protowire.AppendTag(nil, summaryValue, protowire.BytesType), value)
 	event := protowire.AppendVarint(protowire.AppendTag(wallTime(), eventStep, protowire.VarintType), uint64(frames))
-	x.record(protowire.AppendBytes(protowire.AppendTag(event, eventSummary, protowire.BytesType), summary))
+	return appendEvent(data, protowire.AppendBytes(protowire.AppendTag(event, eventSummary, protowire.BytesType), summary))
 }
 
-// record frames data as TensorFlow does: length, checksum of the length, data, checksum of the data.
-func (x *events) record(data []byte) {
-	if x.err != nil {
-		return
-	}
-	frame := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
-	frame = binary.LittleEndian.AppendUint32(frame, maskedCRC(frame))
-	frame = append(frame, data...)
-	frame = binary.LittleEndian.AppendUint32(frame, maskedCRC(data))
-	if _, err := x.w.Write(frame); err != nil {
-		x.err = fmt.Errorf("an event file: %w", err)
-	}
+// appendEvent frames an event as TensorFlow does: length, checksum of the length, event, checksum of the event.
+func appendEvent(data, event []byte) []byte {
+	length := binary.LittleEndian.AppendUint64(nil, uint64(len(event)))
+	data = binary.LittleEndian.AppendUint32(append(data, length...), maskedCRC(length))
+	return binary.LittleEndian.AppendUint32(append(data, event...), maskedCRC(event))
 }
 
 // maskedCRC is TensorFlow's variant of CRC-32C, rotated so that a checksum of a checksum stays random.

@@ -178,11 +178,9 @@ func verify(head, body []byte, digits string) error {
 // cut divides body among the tensors of the header; together they must cover it without gap or overlap.
 func cut(raw map[string]json.RawMessage, body []byte) ([]Tensor, error) {
 	entries := map[string]entry{}
-	for _, name := range slices.Sorted(maps.Keys(raw)) {
+	for name, text := range raw {
 		var e entry
-		dec := json.NewDecoder(bytes.NewReader(raw[name]))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&e); err != nil {
+		if err := json.Unmarshal(text, &e); err != nil {
 			return nil, fmt.Errorf("the header's entry of tensor %q cannot be read: %w", name, err)
 		}
 		entries[name] = e
