@@ -101,19 +101,15 @@ const encoderHidden = 128
 //
 // The memories and the module's own encoder θ have this shape and weights of their own.
 func Encode(sc *model.Scope, s *envs.Spec, obs *Node, width int, normalise bool) *Node {
-	e := MLP(sc, ReadObs(sc, s, obs), EncoderLayers(s), LeakyReLU, width)
+	hidden := []int{encoderHidden, encoderHidden}
+	if s.CellLen() > 0 {
+		hidden = nil
+	}
+	e := MLP(sc, ReadObs(sc, s, obs), hidden, LeakyReLU, width)
 	if normalise {
 		e = Normalize(e)
 	}
 	return e
-}
-
-// EncoderLayers are the widths of an encoder's hidden layers behind ReadObs.
-func EncoderLayers(s *envs.Spec) []int {
-	if s.CellLen() > 0 {
-		return nil
-	}
-	return []int{encoderHidden, encoderHidden}
 }
 
 // GRU is one layer of gated recurrent units (Cho et al. 2014) with two biases a gate, as torch has it:
