@@ -37,7 +37,7 @@ func TestMemoriesHaveTheSpecifiedNumberOfParameters(t *testing.T) {
 	} {
 		_, _, store := probe(t, c.memory, spec, DefaultGraph().Chunk)
 		for part, want := range c.counts {
-			if got := nn.NumParameters(store, "/memory"+part); got != want {
+			if got := nntest.NumParameters(nn.Variables(store, "/memory"+part)); got != want {
 				t.Errorf("memory %s%s has %d parameters, want %d", c.memory.Kind(), part, got, want)
 			}
 		}

@@ -11,9 +11,6 @@ import (
 	"cermic/envs"
 )
 
-// Activation is an elementwise function between layers.
-type Activation func(x *Node) *Node
-
 // LeakyReLU is max(x, 0.2·x), the slope of the Dynamic Bottleneck networks.
 func LeakyReLU(x *Node) *Node { return Max(x, MulScalar(x, 0.2)) }
 
@@ -75,7 +72,7 @@ func LinearEach(sc *model.Scope, x *Node, out int) *Node {
 // Inside, activations are feature-major, [features, B]: the weight gradient then contracts over the contiguous axis
 // of both factors, which XLA's CPU matrix product does 1.5 times quicker than over the outermost one. Only the narrow
 // input and output are transposed.
-func MLP(sc *model.Scope, x *Node, hidden []int, act Activation, out int) *Node {
+func MLP(sc *model.Scope, x *Node, hidden []int, act func(x *Node) *Node, out int) *Node {
 	x.AssertRank(2)
 	x = Transpose(x, 0, 1)
 	for i, width := range hidden {

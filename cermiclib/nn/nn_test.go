@@ -125,7 +125,7 @@ func TestRunningAProgramKeepsVariablesAndInputs(t *testing.T) {
 			t.Fatalf("got %g, want %g", got, want)
 		}
 	}
-	if n := NumParameters(b.Store, "/"); n != 0 {
+	if n := nntest.NumParameters(Variables(b.Store, "/")); n != 0 {
 		t.Errorf("%d trainable parameters, want 0: the counter is frozen", n)
 	}
 }

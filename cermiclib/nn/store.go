@@ -198,14 +198,3 @@ func Variables(s *model.Store, scope string) []*model.Variable {
 	slices.SortFunc(list, func(a, b *model.Variable) int { return strings.Compare(a.Path(), b.Path()) })
 	return list
 }
-
-// NumParameters counts the trainable values below a scope path.
-func NumParameters(s *model.Store, scope string) int {
-	n := 0
-	for _, v := range Variables(s, scope) {
-		if v.Trainable {
-			n += v.Shape().Size()
-		}
-	}
-	return n
-}
