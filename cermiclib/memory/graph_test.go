@@ -74,7 +74,7 @@ func TestGraphFeaturesFollowTheSpecification(t *testing.T) {
 		c.Layers, c.Chunk = shape.layers, shape.chunk
 		first, second := wander(spec, 9, 1, 0, 1, 5*2), wander(spec, 9, 2, 3*2+1)
 		m, p, store := probe(t, c, spec, first.Rows())
-		ref, q := reference{c, store, spec.Agents, map[string]matrix{}}, m.(*graphMemory).queue
+		ref, q := newReference(c, store, spec.Agents), m.(*graphMemory).queue
 		for seed, x := range []*rl.Rollout{first, second} {
 			q.watch(x, sightings(x, uint64(seed)))
 			rows := chunked(x, c.Chunk)
@@ -218,13 +218,13 @@ func TestWatchDetectsFromTheThresholdOn(t *testing.T) {
 	x := wander(spec, 4, 1, 0, 1)
 	x.KeepLabels()
 	g := m.(*graphMemory)
-	ref := reference{c, store, spec.Agents, map[string]matrix{}}
+	ref := newReference(c, store, spec.Agents)
 	for _, threshold := range []float64{0.4, 0.5, 0.6} {
 		g.Threshold = threshold
 		watch(t, m, x)
 		for row := range x.Rows() {
-			h := each(ref.affine("detector/layer_0", ref.encode(nntest.Wide(x.ObsRow(row)))), nntest.Leaky)
-			for j, logit := range ref.affine("detector/out", each(ref.affine("detector/layer_1", h), nntest.Leaky)) {
+			h := nntest.Apply(ref.affine("detector/layer_0", ref.encode(nntest.Wide(x.ObsRow(row)))), nntest.Leaky)
+			for j, logit := range ref.affine("detector/out", nntest.Apply(ref.affine("detector/layer_1", h), nntest.Leaky)) {
 				want := j != row%3 && nntest.Sigmoid(logit) >= threshold
 				if got := g.seen[row]>>j&1 != 0; got != want {
 					t.Errorf("τ = %g, row %d: agent %d is detected: %v, want %v", threshold, row, j, got, want)
