@@ -7,14 +7,19 @@ import (
 	"testing"
 )
 
+// betaOf is β of a chance constraint.
+func betaOf(chance, meanRadius, spreadRadius float64) float64 {
+	return Config{Chance: chance, MeanRadius: meanRadius, SpreadRadius: spreadRadius}.beta()
+}
+
 func TestBetaFollowsItsTwoCases(t *testing.T) {
 	// Values of the specification for γ₁ = 0.05, γ₂ = 1.05, to its three decimals.
 	for chance, want := range map[float64]float64{0.05: 4.583, 0.1: 3.224, 0.2: 2.224, 0.3: 1.751} {
-		if got := Beta(chance, 0.05, 1.05); math.Abs(got-want) > 5e-4 {
+		if got := betaOf(chance, 0.05, 1.05); math.Abs(got-want) > 5e-4 {
 			t.Errorf("beta at eps = %g is %.4f, want %.3f", chance, got, want)
 		}
 	}
-	if got, want := Beta(0.01, 0.05, 1.05), math.Sqrt(1.05/0.01); got != want {
+	if got, want := betaOf(0.01, 0.05, 1.05), math.Sqrt(1.05/0.01); got != want {
 		t.Errorf("beta at eps = 0.01, below γ₁/γ₂, is %g, want √(γ₂/ε) = %g", got, want)
 	}
 }
@@ -38,7 +43,7 @@ func TestBetaMeetsTheChanceConstraintAtItsWorstCase(t *testing.T) {
 	for _, chance := range []float64{0.01, 0.05, 0.1, 0.2, 0.5} {
 		for _, r := range [][2]float64{{0.05, 1.05}, {0.01, 1.5}, {0.3, 1.2}, {0.9, 2}, {1.5, 3}} {
 			// 1e-8: the grid misses the worst mean by up to 10⁻⁵, near which the probability is flat.
-			if got := worstCase(Beta(chance, r[0], r[1]), r[0], r[1]); math.Abs(got-(1-chance)) > 1e-8 {
+			if got := worstCase(betaOf(chance, r[0], r[1]), r[0], r[1]); math.Abs(got-(1-chance)) > 1e-8 {
 				t.Errorf("eps %g, γ₁ %g, γ₂ %g: worst probability at b = beta is %.10f, want %g",
 					chance, r[0], r[1], got, 1-chance)
 			}
@@ -64,17 +69,17 @@ func TestBandMatchesTheSpecifiedTable(t *testing.T) {
 	} {
 		c := Default()
 		c.Latent, c.Chance, c.Upper = want.latent, want.chance, want.upper
-		got := c.Band()
+		from, to := c.band()
 		if want.empty {
-			if got.From <= got.To || c.Validate() == nil {
-				t.Errorf("d_x %d, eps %g, c_bar %g: band %+v, want it empty and refused",
-					want.latent, want.chance, want.upper, got)
+			if from <= to || c.Validate() == nil {
+				t.Errorf("d_x %d, eps %g, c_bar %g: band %g to %g, want it empty and refused",
+					want.latent, want.chance, want.upper, from, to)
 			}
 			continue
 		}
-		if math.Abs(got.From-want.from) > 0.006 || math.Abs(got.To-want.to) > 0.006 ||
-			math.Abs(got.NatsFrom-want.natsFrom) > 0.06 || math.Abs(got.NatsTo-want.natsTo) > 0.06 {
-			t.Errorf("d_x %d, eps %g, c_bar %g: band %+v, want %+v", want.latent, want.chance, want.upper, got, want)
+		if n := float64(want.latent); math.Abs(from/n-want.from) > 0.006 || math.Abs(to/n-want.to) > 0.006 ||
+			math.Abs(from-want.natsFrom) > 0.06 || math.Abs(to-want.natsTo) > 0.06 {
+			t.Errorf("d_x %d, eps %g, c_bar %g: band %g to %g, want %+v", want.latent, want.chance, want.upper, from, to, want)
 		}
 	}
 }
@@ -83,17 +88,23 @@ func TestBandEndsWhereTheLossesStart(t *testing.T) {
 	for _, level := range []float64{0.1, -0.05} { // the second is also met at KL = 0, but not right above
 		c := Default()
 		c.Lower = level
-		band := c.Band()
-		for _, kl := range []float64{band.From, band.To} {
+		from, to := perDimension(c)
+		for _, kl := range []float64{from, to} {
 			if _, worse := violations(c, kl); math.Abs(worse) > 1e-12 {
 				t.Errorf("c_low %g: at the end %g of the band, the larger ReLU argument is %g, want 0",
 					level, kl, worse)
 			}
 		}
-		if _, worse := violations(c, (band.From+band.To)/2); worse > 0 {
+		if _, worse := violations(c, (from+to)/2); worse > 0 {
 			t.Errorf("c_low %g: within the band a loss is %g", level, worse)
 		}
 	}
+}
+
+// perDimension is the band of c per dimension of the code.
+func perDimension(c Config) (from, to float64) {
+	from, to = c.band()
+	return from / float64(c.Latent), to / float64(c.Latent)
 }
 
 // violations returns L_LB's ReLU argument at a KL per dimension, and the larger of L_LB's and L_UB's.
@@ -107,13 +118,13 @@ func violations(c Config, kl float64) (lower, worse float64) {
 func TestBandOfANegativeLowerLevelStartsAtZero(t *testing.T) {
 	c := Default()
 	c.Latent, c.Lower = 32, -0.05
-	band := c.Band()
-	lower, worse := violations(c, band.To)
-	if band.From != 0 || band.To > 0.02 || math.Abs(lower) > 1e-12 || worse > 1e-12 {
-		t.Errorf("band %+v, want one from 0 to where L_LB begins", band)
+	from, to := perDimension(c)
+	lower, worse := violations(c, to)
+	if from != 0 || to > 0.02 || math.Abs(lower) > 1e-12 || worse > 1e-12 {
+		t.Errorf("band %g to %g, want one from 0 to where L_LB begins", from, to)
 	}
 	c.Lower = -10
-	if band := c.Band(); band.From != 0 || band.To < 0.2 {
-		t.Errorf("c_low -10: band %+v, want all KL below the upper level", band)
+	if from, to := perDimension(c); from != 0 || to < 0.2 {
+		t.Errorf("c_low -10: band %g to %g, want all KL below the upper level", from, to)
 	}
 }

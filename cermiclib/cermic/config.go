@@ -188,7 +188,7 @@ func (c Config) Validate() error {
 	if err := conf.Check(c); err != nil {
 		return fmt.Errorf("cermic: %w", err)
 	}
-	for _, check := range []func() error{c.Memory.Validate, c.validateParts, c.validateLevels, c.validateForm} {
+	for _, check := range []func() error{c.Memory.Validate, c.validateParts, c.validateLevels} {
 		if err := check(); err != nil {
 			return fmt.Errorf("cermic: %w", err)
 		}
@@ -205,6 +205,9 @@ func (c Config) validateParts() error {
 	}
 	if c.ActorContext && !c.Exploit {
 		return fmt.Errorf("actor_uses_context needs the memory, which exploit=false leaves out: change one of them")
+	}
+	if c.withContext() && !c.Exploit {
+		return fmt.Errorf("int_form.context needs the memory, which exploit=false leaves out: change one of them")
 	}
 	if c.Steps > 0 && c.Epochs > 0 {
 		return fmt.Errorf("cermic_steps is %d and cermic_epochs is %d, but only one may be positive: set the other to 0",

@@ -115,45 +115,6 @@ func TestBoundsFollowTheirDefinitions(t *testing.T) {
 	}
 }
 
-// Every term of the critic's loss has a gradient in the features.
-func TestConsistencyLossHasTheRightGradientInTheFeatures(t *testing.T) {
-	for _, kind := range []string{NegativesNoise, NegativesMarginal} {
-		c := Default()
-		c.NegKind, c.NegFilter = kind, false
-		r := rng.New(3, "negatives gradient")
-		features := [2]*tensors.Tensor{table(r, 5, 4), table(r, 5, 4)} // f_n, f_{n-1}
-		reward, noise, store := table(r, 5, 1), any(table(r, 5, 3)), nn.NewStore(2)
-		if kind == NegativesMarginal {
-			noise = [][]int32{{1, 2, 3}, {2, 3, 4}, {3, 4, 0}, {4, 0, 1}, {0, 1, 2}}
-		}
-		run := func() [][]float64 {
-			return evaluate(t, store, func(sc *model.Scope, in []*Node) []*Node {
-				reward, exists := Squeeze(in[2], -1), OnesLike(Squeeze(in[2], -1))
-				context := memory.Context{Now: in[0], Before: in[1], Exists: exists}
-				loss := c.consistencyOf(sc, context, reward, in[3], exists).loss
-				return append([]*Node{loss}, Gradient(loss, in[0], in[1])...)
-			}, features[0], features[1], reward, noise)
-		}
-		grads := run()[1:]
-		for part, x := range features {
-			for i := range 20 {
-				const h = 1e-5 // central differences are then good to about 1e-10
-				at := func(step float64) float64 {
-					tensors.MustMutableFlatData(x, func(flat []float64) { flat[i] += step })
-					return run()[0][0]
-				}
-				up := at(h)
-				got := (up - at(-2*h)) / (2 * h)
-				at(h)
-				if want := grads[part][i]; math.Abs(got-want) > 1e-8 {
-					t.Errorf("%s: part %d, component %d: the loss changes by %.10f, its gradient is %.10f",
-						kind, part, i, got, want)
-				}
-			}
-		}
-	}
-}
-
 func TestConsistencyDoesNotCollapseTheFeatures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes hundreds of gradient steps")

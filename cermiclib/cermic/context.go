@@ -42,13 +42,22 @@ func (t *contexts) weighted(sc *model.Scope, rows *Node) *Node {
 	return Mul(t.feature(sc, t.window.Inputs(rows)), gamma)
 }
 
-// gather fills the window with all agent steps of x, which was watched.
-func (t *contexts) gather(x *rl.Rollout) {
-	rows := make([]int32, x.Rows())
+// watch fills the window with all agent steps of x.
+func (t *contexts) watch(x *rl.Rollout) error {
+	if err := memory.Watch(t.mem, x); err != nil {
+		return err
+	}
+	t.window.Gather(x, allRows(x.Rows()))
+	return nil
+}
+
+// allRows are the numbers from 0 to n-1.
+func allRows(n int) []int32 {
+	rows := make([]int32, n)
 	for row := range rows {
 		rows[row] = int32(row)
 	}
-	t.window.Gather(x, rows)
+	return rows
 }
 
 // Reading: the appendix has the memory inform an agent's actions, but no arrow of the paper's figure leads from f_n to
@@ -97,11 +106,8 @@ func (c Config) newActorContext(b *nn.Build, task *envs.Spec) (*actorContext, er
 	if err != nil {
 		return nil, err
 	}
-	t := &actorContext{contexts: read, now: rl.NewRollout(task, 1, 0)}
+	t := &actorContext{contexts: read, now: rl.NewRollout(task, 1, 0), rows: allRows(b.Spec.NumEnvs * b.Spec.Agents)}
 	t.now.KeepLabels() // inputs of a detector's loss, which is not computed here
-	for row := range b.Spec.NumEnvs * b.Spec.Agents {
-		t.rows = append(t.rows, int32(row))
-	}
 	inputs := t.mem.Inputs(len(t.rows))
 	t.program, err = nn.NewProgram(b, "cermic.context", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		return []*Node{t.feature(sc.At(scope), in)}

@@ -26,7 +26,7 @@
 //	c̄, c̲             Upper, Lower             levels that Ψ shall respect with probability 1-ε
 //	ε, γ₁, γ₂        Chance, MeanRadius,      chance constraint and its ambiguity set
 //	                 SpreadRadius
-//	β                Beta                     multiplier of √Σ_Ψ, a function of these three
+//	β                beta                     multiplier of √Σ_Ψ, a function of these three
 //	f_n, f_{n-1}     Context.Now, .Before     context features of the memory, length F (d_f)
 //	γ                consistency              mutual information of [r^e_{t-1}, f_{n-1}] and f_n:
 //	                                          γ_lo for L_UB, γ_hi for L_LB

@@ -113,7 +113,6 @@ type elliptical struct {
 	scale    float64       // root mean square of the features that Λ is made of
 	inverse  *mat.TriDense // U⁻¹ [D,D] of Λ = UᵀU, D = F+1; nil before the first rollout
 	now, old distinct      // features of the rollout and of the reservoir
-	far      []float64     // [T,E,N] x = ηᵀΛ⁻¹η of the rollout
 }
 
 // of returns all agent steps of x, with the inputs of their contexts.
@@ -128,46 +127,36 @@ func (f *elliptical) of(x *rl.Rollout) steps {
 	}}
 }
 
-// watch prepares the contexts of x.
-func (f *elliptical) watch(x *rl.Rollout) error {
-	if f.contexts == nil {
-		return nil
+// observe fills now with the features of x.
+func (f *elliptical) observe(ctx context.Context, x *rl.Rollout) error {
+	if f.contexts != nil {
+		if err := f.contexts.watch(x); err != nil {
+			return err
+		}
 	}
-	if err := memory.Watch(f.contexts.mem, x); err != nil {
-		return err
-	}
-	f.contexts.gather(x)
-	return nil
+	return f.measure(ctx, &f.now, x.Rows(), f.of(x))
 }
 
 func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
-	if err := f.watch(x); err != nil {
-		return err
-	}
-	if err := f.measure(ctx, &f.now, x.Rows(), f.of(x)); err != nil {
+	if err := f.observe(ctx, x); err != nil {
 		return err
 	}
 	if err := f.learn(ctx, x); err != nil {
 		return err
 	}
-	f.far = f.distances(f.far, &f.now)
-	gains(dst, f.far, x.Alive)
-	f.past.resample(x, f.of(x), f.distances(nil, &f.old), f.far)
+	far := f.distances(&f.now)
+	gains(dst, far, x.Alive)
+	f.past.resample(x, f.of(x), f.distances(&f.old), far)
 	return nil
 }
 
 // look rates x by Λ as it is; where there is none yet, as with the weights of a record, by the kept steps or x's own.
-func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) error {
+func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) (err error) {
 	if f.contexts != nil {
 		state := memory.Save(f.contexts.mem)
-		if err := f.watch(x); err != nil {
-			return err
-		}
-		if err := memory.Load(f.contexts.mem, state); err != nil {
-			return err
-		}
+		defer func() { err = errors.Join(err, memory.Load(f.contexts.mem, state)) }()
 	}
-	if err := f.measure(ctx, &f.now, x.Rows(), f.of(x)); err != nil {
+	if err := f.observe(ctx, x); err != nil {
 		return err
 	}
 	if f.inverse == nil {
@@ -175,7 +164,7 @@ func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) err
 			return err
 		}
 	}
-	gains(dst, f.distances(nil, &f.now), x.Alive)
+	gains(dst, f.distances(&f.now), x.Alive)
 	return nil
 }
 
@@ -189,17 +178,17 @@ func (f *elliptical) score(ctx context.Context, dst []float32, from steps) error
 	if err := f.measure(ctx, &features, len(dst), from); err != nil {
 		return err
 	}
-	gains(dst, f.distances(nil, &features), nil)
+	gains(dst, f.distances(&features), nil)
 	return nil
 }
 
 // measure fills dst with the features of rows agent steps.
 func (f *elliptical) measure(ctx context.Context, dst *distinct, rows int, from steps) error {
 	first := dst.find(from, rows, f.past.obs, f.act)
-	room := (len(first) + scoreBatch) * f.width // Read fills whole blocks
-	dst.flat = slices.Grow(dst.flat[:0], room)[:room]
-	return f.each(ctx, len(first), from.only(first), func(at, _ int) {
-		f.prog.Read(0, dst.flat[at*f.width:(at+scoreBatch)*f.width])
+	size := len(first) * f.width
+	dst.flat = slices.Grow(dst.flat[:0], size)[:size]
+	return f.each(ctx, len(first), from.only(first), func(_, k int, features []float32) {
+		copy(dst.at(k, f.width), features)
 	})
 }
 
@@ -263,8 +252,8 @@ func (f *elliptical) eta(dst []float64, features []float32) {
 	dst[f.width] = 1
 }
 
-// distances writes x = ηᵀΛ⁻¹η of agent steps with these features into dst, which may be nil, and returns it [B].
-func (f *elliptical) distances(dst []float64, features *distinct) []float64 {
+// distances returns x = ηᵀΛ⁻¹η [B] of agent steps with these features.
+func (f *elliptical) distances(features *distinct) []float64 {
 	d := f.width + 1
 	far, eta := make([]float64, features.count()), blas64.Vector{N: d, Inc: 1, Data: make([]float64, d)}
 	for k := range far {
@@ -272,11 +261,11 @@ func (f *elliptical) distances(dst []float64, features *distinct) []float64 {
 		blas64.Trmv(blas.Trans, f.inverse.RawTriangular(), eta) // U⁻ᵀη
 		far[k] = blas64.Dot(eta, eta)
 	}
-	dst = dst[:0]
-	for _, k := range features.of {
-		dst = append(dst, far[k])
+	x := make([]float64, len(features.of))
+	for row, k := range features.of {
+		x[row] = far[k]
 	}
-	return dst
+	return x
 }
 
 // gains writes ½·log(1+x) of agent steps into dst [B], 0 for the dead; alive is nil where all live.

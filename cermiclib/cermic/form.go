@@ -4,7 +4,6 @@ package cermic
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -58,14 +57,6 @@ func init() {
 	}
 }
 
-// validateForm returns one sentence about the first impossible setting of the form of r^i.
-func (c Config) validateForm() error {
-	if c.withContext() && !c.Exploit {
-		return fmt.Errorf("int_form.context needs the memory, which exploit=false leaves out: change one of them")
-	}
-	return nil
-}
-
 // KL is the paper's form: the square root of the code's information content.
 //
 // paper:eq:int_r  r^i = KL( p_φ(x|s_t,a_t) ‖ N(0,I) )^½
@@ -85,13 +76,10 @@ func (KL) build(c Config, b *nn.Build) (form, error) {
 		mu, _ := psiMoments(c.latent(sc, c.embed(sc, b.Spec, in[0]), in[1]))
 		return []*graph.Node{mu}
 	})
-	return &kl{s, make([]float32, scoreBatch)}, err
+	return &kl{s}, err
 }
 
-type kl struct {
-	*scorer
-	block []float32 // [scoreBatch]
-}
+type kl struct{ *scorer }
 
 func (f *kl) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	return f.score(ctx, dst, f.of(x))
@@ -102,11 +90,8 @@ func (f *kl) look(ctx context.Context, dst []float32, x *rl.Rollout) error {
 }
 
 func (f *kl) score(ctx context.Context, dst []float32, from steps) error {
-	return f.each(ctx, len(dst), from, func(first, last int) {
-		f.prog.Read(0, f.block)
-		for k, kl := range f.block[:last-first] {
-			dst[first+k] = float32(math.Sqrt(max(float64(kl), 0))) // rounding may leave a KL of zero slightly negative
-		}
+	return f.each(ctx, len(dst), from, func(_, row int, kl []float32) {
+		dst[row] = float32(math.Sqrt(max(float64(kl[0]), 0))) // rounding may leave a KL of zero slightly negative
 	})
 }
 
@@ -142,17 +127,7 @@ func (s *scorer) of(x *rl.Rollout) steps {
 	return steps{obs: x.Gather, act: func(to []float32, row int) { s.cfg.action(x, to, row) }}
 }
 
-// each runs the graph on rows agent steps, batch by batch. read gets the outputs of steps first to last-1; later rows
-// are undefined.
-func (s *scorer) each(ctx context.Context, rows int, from steps, read func(first, last int)) error {
-	return s.prog.Blocks(ctx, rows, scoreBatch, func(first, last int) {
-		for input, write := range []func([]float32, int){from.obs, from.act} {
-			s.prog.Feed(input, func(flat []float32) {
-				width := len(flat) / scoreBatch
-				for row := first; row < last; row++ {
-					write(flat[(row-first)*width:(row-first+1)*width], row)
-				}
-			})
-		}
-	}, read)
+// each runs the graph on rows agent steps. read gets each step's row of each output, valid during the call.
+func (s *scorer) each(ctx context.Context, rows int, from steps, read func(output, row int, values []float32)) error {
+	return s.prog.EachRow(ctx, rows, []func([]float32, int){from.obs, from.act}, read)
 }

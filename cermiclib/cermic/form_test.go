@@ -55,36 +55,6 @@ func TestLookingAtAFormTakesNothingIn(t *testing.T) {
 	}
 }
 
-// Steps score like the rollout that they are from, by the Λ that it made.
-func TestScoresAreThoseOfTheRollout(t *testing.T) {
-	spec := fakeSpec(2)
-	for name, f := range formsUnderTest() {
-		c := withForm(f)
-		c.Others = 0
-		m, _ := newModule(t, c, spec, 1)
-		x := fakeRollout(spec, 4, 0)
-		reward(t, m, x)
-		act := make([]float32, x.Rows()*2)
-		for row := range x.Rows() {
-			x.ActionVector(act[row*2:(row+1)*2], row)
-		}
-		dst := make([]float32, x.Rows())
-		if err := m.form.score(t.Context(), dst, steps{
-			obs: x.Gather, act: m.form.(interface{ of(*rl.Rollout) steps }).of(x).act,
-		}); err != nil {
-			t.Fatal(err)
-		}
-		for row := range dst {
-			if x.Alive[row] != 0 && dst[row] != m.raw[row] {
-				t.Fatalf("%s: step %d scores %g, and %g in its rollout", name, row, dst[row], m.raw[row])
-			}
-		}
-		if err := m.Score(t.Context(), dst, x.Obs[:x.Rows()*5], act, x.Alive[:x.Rows()]); err != nil || m.CanScore() != nil {
-			t.Errorf("%s: %v, %v", name, err, m.CanScore())
-		}
-	}
-}
-
 // The letter is written as if there were no other form, so that runs of before keep their identity.
 func TestTheLetterKeepsItsIdentity(t *testing.T) {
 	none := Default()

@@ -23,10 +23,7 @@ func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace
 	if err := m.form.look(ctx, m.raw, x); err != nil {
 		return err
 	}
-	into.Bonus = make([]float64, x.Rows())
-	for row, r := range m.raw {
-		into.Bonus[row] = float64(r)
-	}
+	into.Bonus = wide(m.raw)
 	if err = m.codes(ctx, x, into); err != nil {
 		return err
 	}
@@ -51,25 +48,9 @@ func (m *module) codes(ctx context.Context, x *rl.Rollout, into *results.Trace) 
 	if err != nil {
 		return err
 	}
-	codes := []struct {
-		width int
-		flat  []float32
-		rows  *[][]float64
-	}{
-		{c.Embed, make([]float32, scoreBatch*c.Embed), &into.Embed},
-		{c.Latent, make([]float32, scoreBatch*c.Latent), &into.Latent},
-		{c.Embed, make([]float32, scoreBatch*c.Embed), &into.Predicted},
-	}
-	if c.Alpha == 0 {
-		codes = codes[:2]
-	}
-	return s.each(ctx, x.Rows(), s.of(x), func(first, last int) {
-		for i, code := range codes {
-			s.prog.Read(i, code.flat)
-			for k := range last - first {
-				*code.rows = append(*code.rows, wide(code.flat[k*code.width:(k+1)*code.width]))
-			}
-		}
+	codes := []*[][]float64{&into.Embed, &into.Latent, &into.Predicted}
+	return s.each(ctx, x.Rows(), s.of(x), func(output, _ int, values []float32) {
+		*codes[output] = append(*codes[output], wide(values))
 	})
 }
 

@@ -24,6 +24,14 @@ type batch struct {
 	memory    []*Node // inputs of the memory
 }
 
+// newBatch names the inputs of a training graph.
+func newBatch(spec *envs.Spec, in []*Node) batch {
+	return batch{
+		spec: spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise],
+		weight: in[inWeight], reward: in[inReward], negative: in[inNegative], memory: in[inMemory:],
+	}
+}
+
 // term is a named scalar that the graph reports about a minibatch.
 type term struct {
 	name  string

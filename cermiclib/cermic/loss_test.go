@@ -56,15 +56,21 @@ func TestExploitLossesHaveTheRightGradient(t *testing.T) {
 	}
 }
 
-func TestConsistencyTrainsTheCriticWithTheRightGradient(t *testing.T) {
+func TestConsistencyTrainsCriticAndFeaturesWithTheRightGradient(t *testing.T) {
 	for _, kind := range []string{NegativesNoise, NegativesMarginal} {
 		for _, squash := range []string{SquashSigmoid, SquashSoftmax} {
 			c := trialConfig()
 			c.NegKind, c.CriticSquash = kind, squash
 			tr := newTrial(t, c, named("loss_nce"))
 			tr.stir()
-			if n := tr.checkGradients(below("critic")); n != 1 {
-				t.Errorf("%s, %s: %d variables of the critic have a gradient, want 1", kind, squash, n)
+			part, want := below("critic", "memory"), 0
+			for _, v := range tr.vars {
+				if part(v.Path()) {
+					want++
+				}
+			}
+			if n := tr.checkGradients(part); n != want {
+				t.Errorf("%s, %s: %d variables of critic and memory have a gradient, want %d", kind, squash, n, want)
 			}
 		}
 	}

@@ -49,7 +49,6 @@ type module struct {
 	form      form          // formula of r^i: form.go
 	step      *nn.Loop      // gradient steps
 	names     []string      // names of the scalars that step reports
-	watched   bool          // the memory has watched the rollout that Update receives next
 	sampler   sampler
 	bonus     explore.RewardNormaliser
 	extrinsic rl.Running // of r^e, for reward_feat=running_std
@@ -94,7 +93,11 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	if m.probe, err = c.newProbe(b); err != nil {
 		return nil, err
 	}
-	if err := m.compile(b); err != nil {
+	m.step, err = m.program(b, "cermic.update", func(sc *model.Scope, in batch) []*graph.Node {
+		_, terms := m.cfg.train(sc, m.mem, in)
+		return []*graph.Node{m.report(terms)}
+	})
+	if err != nil {
 		return nil, err
 	}
 	if c.ActorContext {
@@ -105,18 +108,14 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	return m, nil
 }
 
-// compile builds the graph of one gradient step.
-func (m *module) compile(b *nn.Build) (err error) {
-	m.step, err = m.program(b, "cermic.update", func(sc *model.Scope, in batch) []*graph.Node {
-		_, terms := m.cfg.train(sc, m.mem, in)
-		m.names = m.names[:0]
-		values := make([]*graph.Node, 0, len(terms))
-		for _, t := range terms {
-			m.names, values = append(m.names, "cermic/"+t.name), append(values, t.value)
-		}
-		return []*graph.Node{graph.Stack(values, 0)}
-	})
-	return err
+// report stacks the values of terms and keeps their names.
+func (m *module) report(terms []term) *graph.Node {
+	m.names = m.names[:0]
+	values := make([]*graph.Node, 0, len(terms))
+	for _, t := range terms {
+		m.names, values = append(m.names, "cermic/"+t.name), append(values, t.value)
+	}
+	return graph.Stack(values, 0)
 }
 
 // program compiles fn on the inputs of one gradient step, which feed writes.
@@ -141,19 +140,20 @@ func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) 
 		inputs = append(inputs, m.mem.Inputs(rows)...)
 	}
 	return nn.NewLoop(b, name, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		return fn(sc.At(scope), batch{
-			spec: b.Spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise],
-			weight: in[inWeight], reward: in[inReward], negative: in[inNegative], memory: in[inMemory:],
-		})
+		return fn(sc.At(scope), newBatch(b.Spec, in))
 	})
 }
 
 // train takes one gradient step in the graph: losses, Adam, update of the momentum encoder.
+//
+// paper:momentum  θᵐ ← (1-τ)·θᵐ + τ·θ
+//
+// Reading: the paper gives no τ for θᵐ; ema_tau is that of its target networks (D18).
 func (c Config) train(sc *model.Scope, mem memory.Memory, b batch) (total *graph.Node, terms []term) {
 	total, terms = c.losses(sc, mem, b)
 	norm := c.adam().Minimize(sc, total)
 	if c.Alpha > 0 {
-		c.followEncoder(sc, total.Graph())
+		nn.Follow(total.Graph(), sc.At(encoderScope), sc.At(momentumScope), c.Polyak)
 	}
 	return total, append(terms, term{"grad_norm", norm})
 }
@@ -169,10 +169,9 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := m.watch(x); err != nil {
+	if err := memory.Watch(m.mem, x); err != nil {
 		return nil, err
 	}
-	m.watched = false
 	if m.cfg.RewardFeature == FeatureRunningStd {
 		for _, r := range x.Extrinsic {
 			m.extrinsic.Add(float64(r))
@@ -206,16 +205,6 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	m.health.updates++
 	m.health.check(out)
 	return out, nil
-}
-
-// watch passes x to a memory that reads rollouts in time order, once per rollout.
-func (m *module) watch(x *rl.Rollout) error {
-	if m.watched {
-		return nil
-	}
-	err := memory.Watch(m.mem, x)
-	m.watched = err == nil
-	return err
 }
 
 // stream returns the random stream for a purpose within an iteration.
@@ -292,8 +281,7 @@ func (m *module) rewardBefore(x *rl.Rollout, row int) float32 {
 	return float32(r)
 }
 
-// state is the module's state outside the variable store. encoding/json writes floats so that they read back bit for
-// bit.
+// state is the module's state outside the variable store.
 type state struct {
 	Bonus     json.RawMessage
 	Extrinsic rl.Running
@@ -312,18 +300,22 @@ func (m *module) Save() []byte {
 	if m.context != nil {
 		s.Context = memory.Save(m.context.mem)
 	}
-	data, err := json.Marshal(s)
-	if err != nil {
-		panic("cermic: running statistics are not finite: " + err.Error())
+	return rl.StateJSON(s)
+}
+
+// readState reads what Save returned.
+func readState(data []byte) (s state, err error) {
+	if err = json.Unmarshal(data, &s); err != nil {
+		err = fmt.Errorf("cermic: the saved state of the module cannot be read: %w", err)
 	}
-	return data
+	return s, err
 }
 
 // Load restores a state that Save returned.
 func (m *module) Load(data []byte) error {
-	var s state
-	if err := json.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("cermic: the saved state of the module cannot be read: %w", err)
+	s, err := readState(data)
+	if err != nil {
+		return err
 	}
 	if err := memory.Load(m.mem, s.Memory); err != nil {
 		return err
@@ -345,9 +337,9 @@ func (m *module) Load(data []byte) error {
 
 // Recall restores from a state of Save only the earlier agent steps that int_form keeps.
 func (m *module) Recall(data []byte) error {
-	var s state
-	if err := json.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("cermic: the saved state of the module cannot be read: %w", err)
+	s, err := readState(data)
+	if err != nil {
+		return err
 	}
 	if f, ok := m.form.(*elliptical); ok {
 		if err := f.recall(s.Form); err != nil {

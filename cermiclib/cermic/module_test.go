@@ -23,6 +23,7 @@ import (
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
 )
 
@@ -162,7 +163,7 @@ func TestParameterCounts(t *testing.T) {
 		// The specification also counts an offset, which cancels in the default form of h, and a learned σ_ψ.
 		"calibration": 65_921 - 1, "decoder": 296_257 - 1,
 	} {
-		if got := nn.NumParameters(store, "/cermic/"+path); got != want {
+		if got := nntest.NumParameters(nn.Variables(store, "/cermic/"+path)); got != want {
 			t.Errorf("%s has %d parameters, want %d", path, got, want)
 		}
 	}

@@ -36,15 +36,6 @@ func (c Config) embedNext(sc *model.Scope, spec *envs.Spec, next *Node) *Node {
 	return StopGradient(s)
 }
 
-// followEncoder moves θᵐ towards the θ of this graph: call it after the optimiser.
-//
-// paper:momentum  θᵐ ← (1-τ)·θᵐ + τ·θ
-//
-// Reading: the paper gives no τ for θᵐ; ema_tau is that of its target networks (D18).
-func (c Config) followEncoder(sc *model.Scope, g *Graph) {
-	nn.Follow(g, sc.At(encoderScope), sc.At(momentumScope), c.Polyak)
-}
-
 // Reduction of the log-likelihood of s_{t+1} over components (explore_reduce).
 //
 // Reading: a mean keeps L_explore on the scale of the exploitation losses. A sum over 64 components would outweigh them

@@ -23,15 +23,10 @@ import (
 type probe struct {
 	*scorer
 	spans []envs.Entity
-	kinds []probeKind
 }
 
-// probeKind is one kind of features.
-type probeKind struct {
-	name  string    // in scalars: cermic/probe_<span>_<name>
-	width int       // F
-	block []float32 // [scoreBatch,F]
-}
+// probeKinds are the kinds of features in the names of scalars, cermic/probe_<span>_<kind>.
+var probeKinds = [...]string{"s", "x"}
 
 const (
 	probeRows  = 2048 // largest number of probed agent steps of a rollout batch
@@ -40,9 +35,7 @@ const (
 
 // newProbe returns nil for a task without a screen.
 func (c Config) newProbe(b *nn.Build) (*probe, error) {
-	p := &probe{kinds: []probeKind{
-		{"s", c.Embed, make([]float32, scoreBatch*c.Embed)}, {"x", c.Latent, make([]float32, scoreBatch*c.Latent)},
-	}}
+	p := &probe{}
 	for _, span := range b.Spec.Entities {
 		if span.Name == envs.ScreenSpan || span.Kind == envs.Own {
 			p.spans = append(p.spans, span)
@@ -80,21 +73,11 @@ func (p *probe) measure(ctx context.Context, x *rl.Rollout, out rl.Scalars) erro
 		return nil
 	}
 	from := p.of(x).only(rows)
-	features := make([]*mat.Dense, len(p.kinds))
-	for i, kind := range p.kinds {
-		features[i] = mat.NewDense(len(rows), kind.width+1, nil)
+	features := [len(probeKinds)]*mat.Dense{
+		mat.NewDense(len(rows), p.cfg.Embed+1, nil), mat.NewDense(len(rows), p.cfg.Latent+1, nil),
 	}
-	err := p.each(ctx, len(rows), from, func(first, last int) {
-		for i, kind := range p.kinds {
-			p.prog.Read(i, kind.block)
-			for k := range last - first {
-				row := features[i].RawRowView(first + k)
-				for j, v := range kind.block[k*kind.width : (k+1)*kind.width] {
-					row[j] = float64(v)
-				}
-				row[kind.width] = 1
-			}
-		}
+	err := p.each(ctx, len(rows), from, func(kind, k int, values []float32) {
+		features[kind].SetRow(k, append(wide(values), 1))
 	})
 	if err != nil {
 		return err
@@ -104,13 +87,11 @@ func (p *probe) measure(ctx context.Context, x *rl.Rollout, out rl.Scalars) erro
 		target := mat.NewDense(len(rows), span.To-span.From, nil)
 		for k := range rows {
 			from.obs(obs, k)
-			for j, v := range obs[span.From:span.To] {
-				target.Set(k, j, float64(v))
-			}
+			target.SetRow(k, wide(obs[span.From:span.To]))
 		}
-		for i, kind := range p.kinds {
+		for i, kind := range probeKinds {
 			if r2, ok := linearProbe(features[i], target, fitted); ok {
-				out["cermic/probe_"+span.Name+"_"+kind.name] = r2
+				out["cermic/probe_"+span.Name+"_"+kind] = r2
 			}
 		}
 	}

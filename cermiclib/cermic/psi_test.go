@@ -62,44 +62,6 @@ func TestPsiMomentsAgreeWithSampling(t *testing.T) {
 	}
 }
 
-func TestPsiIsZeroForTheMarginalItself(t *testing.T) {
-	if mu, variance := PsiMoments(make([]float64, 5), make([]float64, 5)); mu != 0 || variance != 0 {
-		t.Errorf("p = q has μ_Ψ = %g and Σ_Ψ = %g, want 0", mu, variance)
-	}
-}
-
-func TestPsiMomentsHaveTheClosedFormGradients(t *testing.T) {
-	mean, logScale := code(rng.New(2, "psi test"), 6)
-	const h = 1e-5 // central differences are then good to about 1e-9
-	slope := func(x []float64, d int) (ofMu, ofVariance float64) {
-		old := x[d]
-		x[d] = old + h
-		muUp, varUp := PsiMoments(mean, logScale)
-		x[d] = old - h
-		muDown, varDown := PsiMoments(mean, logScale)
-		x[d] = old
-		return (muUp - muDown) / (2 * h), (varUp - varDown) / (2 * h)
-	}
-	for d := range mean {
-		m, v := mean[d], math.Exp(2*logScale[d])
-		muMean, varMean := slope(mean, d)
-		muLog, varLog := slope(logScale, d) // of log σ: twice that of log v
-		for _, c := range []struct {
-			of        string
-			got, want float64
-		}{
-			{"∂μ_Ψ/∂μ", muMean, m},
-			{"∂Σ_Ψ/∂μ", varMean, 2 * m * v},
-			{"∂μ_Ψ/∂log v", muLog / 2, (v - 1) / 2},
-			{"∂Σ_Ψ/∂log v", varLog / 2, v*(v-1) + m*m*v},
-		} {
-			if math.Abs(c.got-c.want) > 1e-8 {
-				t.Errorf("dimension %d: %s is %.10f, want %.10f", d, c.of, c.got, c.want)
-			}
-		}
-	}
-}
-
 // The graph's moments equal PsiMoments, which sampling confirms.
 func TestPsiMomentsOfTheGraphAreTheClosedForm(t *testing.T) {
 	const rows, width = 3, 4

@@ -61,17 +61,16 @@ func (r *reservoir) resample(x *rl.Rollout, from steps, old, now []float64) {
 		}
 	}
 	chosen, chance := draw(weight, leverage, r.room, rng.New(r.seed, "cermic leverage", uint64(x.Iteration)))
-	var next reservoirState
-	for _, i := range chosen {
-		next.Weight = append(next.Weight, weight[i]/chance[i])
-		if i < len(old) {
-			next.Obs, next.Act = append(next.Obs, r.Obs[i*r.obs:(i+1)*r.obs]...), append(next.Act, r.Act[i*r.act:(i+1)*r.act]...)
-			continue
+	n := len(chosen)
+	next := reservoirState{Obs: make([]float32, n*r.obs), Act: make([]float32, n*r.act), Weight: make([]float64, n)}
+	for at, i := range chosen {
+		source, row := r.steps(), i
+		if i >= len(old) {
+			source, row = from, rows[i-len(old)]
 		}
-		at, row := len(next.Weight)-1, rows[i-len(old)]
-		next.Obs, next.Act = append(next.Obs, make([]float32, r.obs)...), append(next.Act, make([]float32, r.act)...)
-		from.obs(next.Obs[at*r.obs:], row)
-		from.act(next.Act[at*r.act:], row)
+		next.Weight[at] = weight[i] / chance[i]
+		source.obs(next.Obs[at*r.obs:(at+1)*r.obs], row)
+		source.act(next.Act[at*r.act:(at+1)*r.act], row)
 	}
 	r.reservoirState = next
 }

@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/tensors"
+	"gonum.org/v1/gonum/floats"
 
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
 	"cermic/envs/envtest/must"
 )
@@ -34,32 +36,20 @@ func TestRewardIsTheRootOfTheDivergence(t *testing.T) {
 	// The code of row 5 by hand: θ, φ and the closed form.
 	act := make([]float32, 2)
 	x.ActionVector(act, 5)
-	layer := func(path string, in []float64, leaky bool, more ...float32) []float64 {
-		for _, a := range more {
-			in = append(in[:len(in):len(in)], float64(a))
-		}
-		value := func(name string) *tensors.Tensor { return store.GetVariable("/cermic/" + path + name).MustValue() }
-		return linear(value("/weights"), value("/bias"), in, leaky)
+	params := nntest.Read(nn.Variables(store, "/cermic"), "/cermic/")
+	hidden := func(layer string, in []float64) []float64 {
+		return nntest.Apply(nntest.Linear(params, "encoder/"+layer, in, true), nntest.Leaky)
 	}
-	var s []float64
-	for _, o := range x.ObsRow(5) {
-		s = append(s, float64(o))
+	given := func(layer string, in []float64) []float64 { // beside the action
+		return nntest.Linear(params, "transition/"+layer, slices.Concat(in, nntest.Wide(act)), false)
 	}
-	s = layer("encoder/out", layer("encoder/layer_1", layer("encoder/layer_0", s, true), true), false)
-	var moments rl.Running
-	for _, v := range s {
-		moments.Add(v)
+	s := nntest.Linear(params, "encoder/out", hidden("layer_1", hidden("layer_0", nntest.Wide(x.ObsRow(5)))), true)
+	y := nntest.Apply(given("in", nntest.Normalize(s)), nntest.Leaky)
+	for _, block := range []string{"block_0/", "block_1/"} {
+		first := nntest.Apply(given(block+"first", y), nntest.Leaky)
+		floats.Add(y, given(block+"second", first))
 	}
-	for i := range s {
-		s[i] = (s[i] - moments.Mean) / math.Sqrt(moments.Std()*moments.Std()+1e-5)
-	}
-	y := layer("transition/in", s, true, act...)
-	for _, block := range []string{"transition/block_0", "transition/block_1"} {
-		for i, d := range layer(block+"/second", layer(block+"/first", y, true, act...), false, act...) {
-			y[i] += d
-		}
-	}
-	out := layer("transition/out", y, false, act...)
+	out := given("out", y)
 	for i := range out[64:] {
 		out[64+i] = min(max(out[64+i], c.LogScaleMin), c.LogScaleMax)
 	}
@@ -71,37 +61,6 @@ func TestRewardIsTheRootOfTheDivergence(t *testing.T) {
 	if x.Intrinsic[0] < 10 {
 		t.Error("Reward overwrites the reward of another bonus")
 	}
-}
-
-// linear is a dense layer. nn.MLP stores weights as [out,in], other layers as [in,out].
-func linear(weights, bias *tensors.Tensor, in []float64, leaky bool) []float64 {
-	dims := weights.Shape().Dimensions
-	transposed := len(bias.Shape().Dimensions) == 2 // nn.MLP's bias is [out,1]
-	rows := dims[1]
-	if transposed {
-		rows = dims[0]
-	}
-	out := make([]float64, rows)
-	tensors.MustConstFlatData(bias, func(b []float32) {
-		for o := range out {
-			out[o] = float64(b[o])
-		}
-	})
-	tensors.MustConstFlatData(weights, func(w []float32) {
-		for o := range out {
-			for i, x := range in {
-				if transposed {
-					out[o] += float64(w[o*len(in)+i]) * x
-				} else {
-					out[o] += float64(w[i*rows+o]) * x
-				}
-			}
-			if leaky {
-				out[o] = max(out[o], 0.2*out[o])
-			}
-		}
-	})
-	return out
 }
 
 func TestRewardDependsOnCodeAlone(t *testing.T) {
@@ -136,6 +95,9 @@ func TestScoreRepeatsTheBonusOfTheLastRollout(t *testing.T) {
 	c := small()
 	c.Others = 1
 	scoreRepeats(t, c, 1, 6)
+	for _, f := range formsUnderTest() { // by the Λ that the rollout made
+		scoreRepeats(t, withForm(f))
+	}
 }
 
 // scoreRepeats checks that Score repeats Reward on a rollout in which the agents of the given steps are dead.
@@ -153,10 +115,11 @@ func scoreRepeats(t *testing.T, c Config, dead ...int) {
 		x.ActionVector(act[row*2:(row+1)*2], row)
 	}
 	again := make([]float32, x.Rows())
+	must.Do(t, m.CanScore())
 	must.Do(t, m.Score(t.Context(), again, x.Obs[:x.Rows()*5], act, x.Alive[:x.Rows()]))
 	for row := range again {
 		if x.Alive[row] != 0 && bonus[row] != again[row] {
-			t.Errorf("agent step %d: Reward gives %v, Score %v", row, bonus[row], again[row])
+			t.Errorf("%s, agent step %d: Reward gives %v, Score %v", c.Form.Kind(), row, bonus[row], again[row])
 		}
 	}
 }

@@ -20,7 +20,7 @@ type sampler struct {
 	start []int32 // first row of every sample with a step in which its agent is alive
 }
 
-// draw picks a random share of the samples without reenvment and returns their rows, padded to full minibatches of b
+// draw picks a random share of the samples without replacement and returns their rows, padded to full minibatches of b
 // rows with weight 0.
 func (s *sampler) draw(x *rl.Rollout, share float64, b int, r *rng.Rand) (rows []int32, weight []float32) {
 	s.start = s.start[:0]

@@ -25,6 +25,7 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
@@ -180,11 +181,10 @@ func (m *module) losses(x *rl.Rollout) (rl.Scalars, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.watch(x); err != nil {
+	if err := memory.Watch(m.mem, x); err != nil {
 		return nil, err
 	}
 	c := m.cfg
-	c.Minibatch = m.minibatch
 	var names []string
 	m.build.Backend.Updates = 0 // one minibatch at a time
 	p, err := m.program(m.build, "cermic.losses", func(sc *model.Scope, in batch) []*graph.Node {
@@ -201,23 +201,19 @@ func (m *module) losses(x *rl.Rollout) (rl.Scalars, error) {
 	}
 	defer p.Close()
 	rows, weight := m.sampler.draw(x, 0.25, m.minibatch, m.stream("held out", 0, 0))
-	out, values, n := rl.Scalars{}, make([]float32, len(names)), 0
-	for at := 0; at < len(rows); at += m.minibatch {
-		step := m.step
-		m.step = p
-		m.feed(x, rows[at:at+m.minibatch], weight[at:at+m.minibatch], 0)
-		m.step = step
-		if err := p.Run(); err != nil {
-			return nil, err
+	step := m.step
+	m.step = p
+	defer func() { m.step = step }()
+	out, _, err := p.Means(context.Background(), names, func(yield func(error) bool) {
+		for batch := range slices.Chunk(rows, m.minibatch) {
+			m.feed(x, batch, weight[:m.minibatch], 0)
+			if weight = weight[m.minibatch:]; !yield(nil) {
+				return
+			}
 		}
-		p.Read(0, values)
-		for i, v := range values {
-			out[names[i]] += float64(v)
-		}
-		n++
-	}
-	for name := range out {
-		out[name] /= float64(n)
+	})
+	if err != nil {
+		return nil, err
 	}
 	out["nce_gain"] = math.Log(float64(c.Negatives+1)) - out["loss_nce"]
 	return out, nil

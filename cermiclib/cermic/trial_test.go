@@ -57,11 +57,7 @@ func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*N
 	mem := must.Value(c.Memory.Build(&nn.Build{Spec: spec, Backend: backend, Store: tr.store, Seed: 3}))
 	tr.args = trialBatch(c)
 	build := func(sc *model.Scope, in []*Node) (value, total *Node, terms []term) {
-		total, terms = c.losses(sc.At(scope), mem, batch{
-			spec: spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise],
-			weight: in[inWeight], reward: in[inReward],
-			negative: in[inNegative], memory: in[inMemory:],
-		})
+		total, terms = c.losses(sc.At(scope), mem, newBatch(spec, in))
 		named := map[string]*Node{}
 		for _, term := range terms {
 			named[term.name] = term.value

@@ -168,14 +168,8 @@ func AddPeers(r []float32, alive []uint8, agents int, weight float64) {
 	}
 }
 
-// Save returns the statistics; encoding/json writes floats so that they read back bit for bit.
-func (s *stats) Save() []byte {
-	data, err := json.Marshal(s)
-	if err != nil {
-		panic("explore: running statistics are not finite: " + err.Error())
-	}
-	return data
-}
+// Save returns the statistics.
+func (s *stats) Save() []byte { return rl.StateJSON(s) }
 
 // Load continues from what Save returned.
 func (s *stats) Load(data []byte) error {

@@ -87,14 +87,12 @@ var dbScalars = []string{"db/loss", "db/kl", "db/log_likelihood", "db/contrast",
 
 // db is a DB in a running experiment.
 type db struct {
+	none
 	cfg   DB
 	seed  uint64
 	score *nn.Program // observations and actions to KL
 	step  *nn.Loop    // gradient steps
 	track *nn.Program // one step of the momentum copies
-	order []int32     // [T,E,N] permutation of the agent steps
-	raw   []float32   // [T,E,N] r of the last rollout
-	kl    []float32   // [Minibatch]
 	RewardNormaliser
 }
 
@@ -103,20 +101,9 @@ var (
 	_ rl.Scorer = (*db)(nil)
 )
 
-// dbIn are the inputs of a gradient step.
-type dbIn struct {
-	spec   *envs.Spec
-	obs    *Node // [B,I]
-	act    *Node // [B,A]
-	next   *Node // [B,I] true next observations
-	noise  *Node // [B,Z] standard normal
-	weight *Node // [B] 0 for padding and dead agents
-	sample *Node // [B,S] standard normal, of the generator
-}
-
 // Build compiles the module's graphs.
 func (c DB) Build(b *nn.Build) (Module, error) {
-	m := &db{cfg: c, seed: b.Seed, kl: make([]float32, c.Minibatch), RewardNormaliser: NewRewardNormaliser(c.Bonus)}
+	m := &db{cfg: c, seed: b.Seed, RewardNormaliser: NewRewardNormaliser(c.Bonus)}
 	rows, o, a := c.Minibatch, b.Spec.InLen(), b.Spec.Act.Len()
 	seen := []nn.Input{nn.F32("obs", rows, o), nn.F32("act", rows, a)}
 	var err error
@@ -128,10 +115,13 @@ func (c DB) Build(b *nn.Build) (Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	inputs := append(seen, nn.F32("next", rows, o), nn.F32("noise", rows, c.Latent), nn.F32("weight", rows),
-		nn.F32("sample", rows, c.Feat))
+	inputs := append(seen,
+		nn.F32("next", rows, o),         // true next observations
+		nn.F32("noise", rows, c.Latent), // standard normal
+		nn.F32("weight", rows),          // 0 for padding and dead agents
+		nn.F32("sample", rows, c.Feat))  // standard normal, of the generator
 	m.step, err = nn.NewLoop(b, "db.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
-		return c.train(sc.At(dbScope), dbIn{b.Spec, in[0], in[1], in[2], in[3], in[4], in[5]})
+		return c.train(sc.At(dbScope), b.Spec, nn.Named(inputs, in))
 	})
 	if err != nil {
 		return nil, err
@@ -188,19 +178,19 @@ func (c DB) project(sc *model.Scope, s *Node) *Node {
 }
 
 // train takes one gradient step and reports dbScalars.
-func (c DB) train(sc *model.Scope, in dbIn) []*Node {
+func (c DB) train(sc *model.Scope, spec *envs.Spec, in map[string]*Node) []*Node {
 	online, momentum := sc.At("online"), sc.At("momentum")
-	s := c.encode(online, in.spec, in.obs)
-	next := StopGradient(c.encode(momentum, in.spec, in.next))
-	mean, scale := c.transition(online, s, in.act)
-	predicted, logSpread := c.generate(online, Add(mean, Mul(scale, in.noise)))
+	s, weight := c.encode(online, spec, in["obs"]), in["weight"]
+	next := StopGradient(c.encode(momentum, spec, in["next"]))
+	mean, scale := c.transition(online, s, in["act"])
+	predicted, logSpread := c.generate(online, Add(mean, Mul(scale, in["noise"])))
 
 	kl := divergence(mean, scale)
 	likelihood := ReduceSum(nn.LogNormal(Mul(Sub(next, predicted), Exp(Neg(logSpread))), logSpread), -1)
-	sampled := Add(predicted, Mul(Exp(logSpread), in.sample))
-	contrast := c.contrast(online, momentum, sampled, next, in.weight)
+	sampled := Add(predicted, Mul(Exp(logSpread), in["sample"]))
+	contrast := c.contrast(online, momentum, sampled, next, weight)
 
-	terms := []*Node{nn.Average(kl, in.weight), nn.Average(likelihood, in.weight), nn.Average(contrast, in.weight)}
+	terms := []*Node{nn.Average(kl, weight), nn.Average(likelihood, weight), nn.Average(contrast, weight)}
 	loss := nn.Times(terms[0], "db/kl", c.WeightKL)
 	loss = Sub(loss, Add(nn.Times(terms[1], "db/l2", c.WeightL2), nn.Times(terms[2], "db/nce", c.WeightNCE)))
 	for _, part := range dbTwins {
@@ -230,19 +220,14 @@ func (c DB) contrast(online, momentum *model.Scope, sampled, next, weight *Node)
 	return nn.OwnLogProb(Dot(Dot(query, w).Product(), Transpose(key, 0, 1)).Product(), weight)
 }
 
-// Behave leaves the policy's distribution as it is.
-func (*db) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
-
 // Reward rewards every agent for the information in the code of its step.
 func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	if len(m.raw) != x.Rows() {
-		m.raw, m.order = make([]float32, x.Rows()), make([]int32, x.Rows())
-	}
-	if err := m.rate(ctx, m.raw, x.Gather, x.ActionVector); err != nil {
+	raw := make([]float32, x.Rows())
+	if err := m.rate(ctx, raw, x.Gather, x.ActionVector); err != nil {
 		return nil, err
 	}
 	x.ExtrinsicWeight = float32(m.cfg.ExtCoef)
-	return m.Apply(x, m.raw, "db"), nil
+	return m.Apply(x, raw, "db"), nil
 }
 
 // Score computes the bonus of old agent steps, as rl.Scorer says.
@@ -262,31 +247,22 @@ func (*db) CanScore() error { return nil }
 
 // rate fills dst [B] with r of the agent steps whose inputs obs and act write.
 func (m *db) rate(ctx context.Context, dst []float32, obs, act func(to []float32, row int)) error {
-	rows := make([]int32, len(dst))
-	for row := range rows {
-		rows[row] = int32(row)
-	}
-	return m.score.Blocks(ctx, len(dst), m.cfg.Minibatch, func(from, to int) {
-		nn.FeedRows(m.score, 0, rows[from:to], obs)
-		nn.FeedRows(m.score, 1, rows[from:to], act)
-	}, func(from, to int) {
-		m.score.Read(0, m.kl)
-		for k, kl := range m.kl[:to-from] {
-			if m.cfg.Sqrt {
-				kl = float32(math.Sqrt(max(float64(kl), 0))) // rounding may leave a KL of zero slightly negative
-			}
-			dst[from+k] = kl
+	inputs := []func([]float32, int){obs, act}
+	return m.score.EachRow(ctx, len(dst), inputs, func(_, row int, kl []float32) {
+		dst[row] = kl[0]
+		if m.cfg.Sqrt {
+			dst[row] = float32(math.Sqrt(max(float64(kl[0]), 0))) // rounding may leave a KL of zero slightly negative
 		}
 	})
 }
 
 // Update trains the module on the agent steps of x: db_epochs passes in random order.
 func (m *db) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	out, fed, steps := rl.Scalars{}, uint64(0), 0.0
+	out, fed, steps, order := rl.Scalars{}, uint64(0), 0.0, make([]int32, x.Rows())
 	for epoch := range m.cfg.Epochs {
-		rng.New(m.seed, "db rows", uint64(x.Iteration), uint64(epoch)).Perm(m.order)
+		rng.New(m.seed, "db rows", uint64(x.Iteration), uint64(epoch)).Perm(order)
 		minibatches := func(yield func(error) bool) {
-			for rows := range slices.Chunk(m.order, m.cfg.Minibatch) {
+			for rows := range slices.Chunk(order, m.cfg.Minibatch) {
 				m.feed(x, rows, fed)
 				if fed++; !yield(nil) {
 					return

@@ -52,9 +52,12 @@ func DefaultEpsilon() Epsilon {
 func (Epsilon) Kind() string { return "epsilon" }
 
 // Build needs nothing from the task.
-func (c Epsilon) Build(*nn.Build) (Module, error) { return epsilon{c}, nil }
+func (c Epsilon) Build(*nn.Build) (Module, error) { return epsilon{Epsilon: c}, nil }
 
-type epsilon struct{ Epsilon }
+type epsilon struct {
+	none
+	Epsilon
+}
 
 // Behave sets the share of uniform actions.
 func (e epsilon) Behave(frames int, _ *rl.Obs, d *rl.Dist) error {
@@ -66,6 +69,3 @@ func (e epsilon) Behave(frames int, _ *rl.Obs, d *rl.Dist) error {
 func (e epsilon) Reward(_ context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return rl.Scalars{"epsilon": rl.Anneal(e.Init, e.End, x.Frames, e.Frames)}, nil
 }
-
-// Update has nothing to train.
-func (epsilon) Update(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }

@@ -296,14 +296,8 @@ func (m *ices) feedRows(input string, write func(dst []float32, slot int)) {
 	nn.FeedEach(m.step, m.step.Input(input), m.slots, write)
 }
 
-// Save returns the statistics; encoding/json writes floats so that they read back bit for bit.
-func (m *ices) Save() []byte {
-	data, err := json.Marshal(m.delta)
-	if err != nil {
-		panic("explore: running statistics are not finite: " + err.Error())
-	}
-	return data
-}
+// Save returns the statistics.
+func (m *ices) Save() []byte { return rl.StateJSON(m.delta) }
 
 // Load continues from what Save returned.
 func (m *ices) Load(data []byte) error {

@@ -97,8 +97,6 @@ type mace struct {
 	hindsight *hindsight // nil where agents are alone
 	scale     RewardNormaliser
 	new       []float32 // [T,E,N] u of the true next observations
-	ahead     []float32 // [T,E,N] z
-	raw       []float32 // [T,E,N] the whole, before it is normalised
 }
 
 var _ rl.Saver = (*mace)(nil)
@@ -126,28 +124,26 @@ func (m *mace) Behave(_ int, _ *rl.Obs, d *rl.Dist) error {
 
 // Reward finds what is new, learns in hindsight which actions lead to it, and scales the bonus.
 func (m *mace) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	if len(m.raw) != x.Rows() {
-		m.new, m.ahead, m.raw = make([]float32, x.Rows()), make([]float32, x.Rows()), make([]float32, x.Rows())
-	}
+	m.new = make([]float32, x.Rows())
 	if err := m.novelty.rate(ctx, m.new, x); err != nil {
 		return nil, err
 	}
-	discountAhead(m.ahead, m.new, x, float32(m.Discount))
-	m.payNovelty(x)
+	raw := m.payNovelty(x)
 	out := rl.Scalars{"mace/novelty": average64(m.new, x.Alive)}
 	if m.hindsight != nil {
-		influence, err := m.hindsight.reward(ctx, m.raw, m.ahead, x)
+		influence, err := m.hindsight.reward(ctx, raw, discountAhead(m.new, x, float32(m.Discount)), x)
 		if err != nil {
 			return nil, err
 		}
 		maps.Copy(out, influence)
 	}
-	maps.Copy(out, m.scale.Apply(x, m.raw, "mace"))
+	maps.Copy(out, m.scale.Apply(x, raw, "mace"))
 	return out, nil
 }
 
-// payNovelty fills raw with what each agent gets for what is new to itself and to its peers.
-func (m *mace) payNovelty(x *rl.Rollout) {
+// payNovelty returns what each agent gets for what is new to itself and to its peers [T,E,N].
+func (m *mace) payNovelty(x *rl.Rollout) []float32 {
+	raw := make([]float32, x.Rows())
 	for frame := range x.T * x.E {
 		team := m.new[frame*x.N : (frame+1)*x.N]
 		total := float32(0)
@@ -159,21 +155,23 @@ func (m *mace) payNovelty(x *rl.Rollout) {
 			if m.Share == ShareTrain {
 				r += float32(m.Other) * (total - u)
 			}
-			m.raw[frame*x.N+i] = r
+			raw[frame*x.N+i] = r
 		}
 	}
+	return raw
 }
 
-// discountAhead writes z [T,E,N] of the novelty u [T,E,N]: the discounted sum from each step to the end of its
+// discountAhead returns z [T,E,N] of the novelty u [T,E,N]: the discounted sum from each step to the end of its
 // episode, or of the rollout batch.
-func discountAhead(z, u []float32, x *rl.Rollout, gamma float32) {
-	each := x.E * x.N
+func discountAhead(u []float32, x *rl.Rollout, gamma float32) []float32 {
+	z, each := make([]float32, len(u)), x.E*x.N
 	for row := len(u) - 1; row >= 0; row-- {
 		z[row] = u[row]
 		if frame := row / x.N; row+each < len(u) && !x.Done(frame/x.E, frame%x.E) {
 			z[row] += gamma * z[row+each]
 		}
 	}
+	return z
 }
 
 // average64 is the mean of v over the agents that are alive.
@@ -199,17 +197,13 @@ type maceState struct {
 	Negative int          // rollout batches in a row of negative influence
 }
 
-// Save returns the length of the statistics as JSON, these (encoding/json writes floats so that they read back bit
-// for bit) and the frames of hindsight's buffer.
+// Save returns the length of the statistics as JSON, these, and the frames of hindsight's buffer.
 func (m *mace) Save() []byte {
 	s := maceState{Pay: m.scale.Save(), Inputs: m.novelty.inputs, Novelty: m.novelty.spread}
 	if m.hindsight != nil {
 		s.Negative = m.hindsight.negative
 	}
-	data, err := json.Marshal(s)
-	if err != nil {
-		panic("explore: running statistics of mace are not finite: " + err.Error())
-	}
+	data := rl.StateJSON(s)
 	out := append(binary.LittleEndian.AppendUint64(nil, uint64(len(data))), data...)
 	if m.hindsight != nil {
 		out = m.hindsight.buffer.save(out)
@@ -224,8 +218,8 @@ func (m *mace) Load(state []byte) error {
 	if len(state) < header || binary.LittleEndian.Uint64(state) > uint64(len(state)-header) {
 		return fmt.Errorf("explore: %d bytes are no saved state of mace", len(state))
 	}
-	text, frames := state[header:], []byte(nil)
-	text, frames = text[:binary.LittleEndian.Uint64(state)], text[binary.LittleEndian.Uint64(state):]
+	end := header + binary.LittleEndian.Uint64(state)
+	text, frames := state[header:end], state[end:]
 	if err := json.Unmarshal(text, &s); err != nil {
 		return fmt.Errorf("explore: these are no saved statistics of mace: %w", err)
 	}

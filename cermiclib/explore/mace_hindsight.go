@@ -38,8 +38,6 @@ type hindsight struct {
 	negative int         // rollout batches in a row whose mean influence was negative
 	given    []float32   // [T,E,N,P] z
 	policy   []float32   // [T,E,N,K] or [T,E,N,2D] of the distributions that actions were drawn from, as far as the rollout batch has got
-	order    []int32     // [T·E] permutation of the frames of the rollout batch
-	drawn    []int32     // permutation of the frames of the buffer
 	scratch  frameBuffer // [Minibatch] frames of the rollout batch
 	block    []float32   // [Minibatch,N,P]
 }
@@ -201,10 +199,7 @@ func (m *hindsight) influence(row int, logh []float32, x *rl.Rollout) float64 {
 
 // give sorts z [T,E,N] by who is given it.
 func (m *hindsight) give(z []float32, x *rl.Rollout) {
-	if len(m.given) != x.Rows()*m.peers {
-		m.given, m.order = make([]float32, x.Rows()*m.peers), make([]int32, x.T*x.E)
-	}
-	clear(m.given)
+	m.given = make([]float32, x.Rows()*m.peers)
 	for row := range z {
 		first, p := row/x.N*x.N, 0
 		for j := range x.N {
@@ -219,29 +214,43 @@ func (m *hindsight) give(z []float32, x *rl.Rollout) {
 
 // write fills dst [W] with a frame of the rollout batch.
 func (m *hindsight) write(dst []float32, x *rl.Rollout, frame int) {
-	m.buffer.write(dst, x, frame, m.novelty.encoder.now, m.given, m.policy)
+	l, act := m.buffer.frameLayout, &m.spec.Act
+	outputs := nn.ActionOutputs(act)
+	for i := range x.N {
+		row, to := frame*x.N+i, dst[i*l.agent:(i+1)*l.agent]
+		copy(to, m.novelty.encoder.now(row))
+		copy(to[l.given:], m.given[row*m.peers:(row+1)*m.peers])
+		to[l.alive] = float32(x.Alive[row])
+		copy(to[l.policy:], m.policy[row*outputs:(row+1)*outputs])
+		if act.Choices == 0 {
+			copy(to[l.action:l.mask], x.Raw[row*act.Dim:])
+			continue
+		}
+		to[l.action] = float32(x.Act.Discrete[row])
+		x.GatherMask(to[l.mask:l.agent], row)
+	}
 }
 
 // remember puts frames of x into the buffer and takes the scale of z from all that it holds.
 func (m *hindsight) remember(x *rl.Rollout) {
-	m.buffer.add(m.order, rng.New(m.seed, "mace buffer", uint64(x.Iteration)), func(dst []float32, f int) { m.write(dst, x, f) })
+	order := make([]int32, x.T*x.E)
+	rng.New(m.seed, "mace buffer", uint64(x.Iteration)).Perm(order)
+	m.buffer.add(order, func(dst []float32, frame int) { m.write(dst, x, frame) })
 	m.upper = max(m.buffer.upper(upperQuantile), statTiny)
 }
 
 // train takes hdd_steps gradient steps on the buffer, whose frames come in random order, and returns the mean loss.
 func (m *hindsight) train(ctx context.Context, iteration int) (float64, error) {
-	if len(m.drawn) != m.buffer.len() {
-		m.drawn = make([]int32, m.buffer.len())
-	}
+	drawn := make([]int32, m.buffer.len())
 	const loss = "mace/hindsight_loss"
 	means, _, err := m.step.Means(ctx, []string{loss}, func(yield func(error) bool) {
-		at, epoch := len(m.drawn), uint64(0)
+		at, epoch := len(drawn), uint64(0)
 		for range m.HindsightSteps {
-			if at == len(m.drawn) {
-				rng.New(m.seed, "mace hindsight", uint64(iteration), epoch).Perm(m.drawn)
+			if at == len(drawn) {
+				rng.New(m.seed, "mace hindsight", uint64(iteration), epoch).Perm(drawn)
 				at, epoch = 0, epoch+1
 			}
-			frames := m.drawn[at:min(at+m.Minibatch, len(m.drawn))]
+			frames := drawn[at:min(at+m.Minibatch, len(drawn))]
 			at += len(frames)
 			m.feed(m.step.Program, &m.buffer, frames)
 			if !yield(nil) {
@@ -377,32 +386,6 @@ func newFrameLayout(s *envs.Spec, peers int) frameLayout {
 // width is W.
 func (l frameLayout) width() int { return l.spec.Agents * l.agent }
 
-// write fills dst [W] with a frame of x: look returns what was observed at an agent step [F], z holds what each is
-// given [T,E,N,P], and policy the parameters of the distributions that the actions were drawn from [T,E,N,K] or
-// [T,E,N,2D].
-func (l frameLayout) write(dst []float32, x *rl.Rollout, frame int, look func(row int) []float32, z, policy []float32) {
-	peers, outputs, k := l.alive-l.given, l.action-l.policy, l.spec.Act.Choices
-	for i := range x.N {
-		row, to := frame*x.N+i, dst[i*l.agent:(i+1)*l.agent]
-		copy(to, look(row))
-		copy(to[l.given:], z[row*peers:(row+1)*peers])
-		to[l.alive] = float32(x.Alive[row])
-		copy(to[l.policy:], policy[row*outputs:(row+1)*outputs])
-		if k == 0 {
-			d := l.spec.Act.Dim
-			copy(to[l.action:l.mask], x.Raw[row*d:])
-			continue
-		}
-		to[l.action] = float32(x.Act.Discrete[row])
-		for c := range k {
-			to[l.mask+c] = 1
-			if x.Mask != nil {
-				to[l.mask+c] = float32(x.Mask[row*k+c])
-			}
-		}
-	}
-}
-
 // frameBuffer keeps frames of the most recent rollout batches: as many of each, drawn at random, as fit beside those
 // of the others.
 type frameBuffer struct {
@@ -420,8 +403,8 @@ func (b *frameBuffer) len() int { return len(b.frames) / b.width() }
 // frame is the k-th frame kept, [W].
 func (b *frameBuffer) frame(k int) []float32 { return b.frames[k*b.width() : (k+1)*b.width()] }
 
-// add takes in frames of a rollout batch, whose indices order [T·E] it permutes by r; write fills a frame.
-func (b *frameBuffer) add(order []int32, r *rng.Rand, write func(dst []float32, frame int)) {
+// add takes in the first of the frames of a rollout batch in that order [T·E]; write fills a frame.
+func (b *frameBuffer) add(order []int32, write func(dst []float32, frame int)) {
 	if b.each == 0 {
 		b.each = min(len(order), max(1, b.limit/b.batches))
 	}
@@ -429,7 +412,6 @@ func (b *frameBuffer) add(order []int32, r *rng.Rand, write func(dst []float32, 
 	if b.next*size == len(b.frames) {
 		b.frames = slices.Grow(b.frames, size)[:len(b.frames)+size]
 	}
-	r.Perm(order)
 	for k, f := range order[:b.each] {
 		write(b.frame(b.next*b.each+k), int(f))
 	}

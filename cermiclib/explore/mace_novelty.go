@@ -33,8 +33,6 @@ type novelty struct {
 	mean    []float32    // [F] of inputs, as of the present rollout batch
 	scale   []float32    // [F] 1 / standard deviation, likewise
 	spread  []rl.Running // [N] of each agent's u
-	block   []float32    // [Minibatch,N]
-	frames  []int32      // [T·E] permutation of the frames
 }
 
 // Scopes of MACE's variables.
@@ -57,7 +55,7 @@ func newNovelty(c MACE, b *nn.Build) (*novelty, error) {
 	}
 	m := &novelty{
 		MACE: c, spec: s, seed: b.Seed, encoder: encoder, inputs: make([]rl.Running, o), mean: make([]float32, o), scale: make([]float32, o),
-		block: make([]float32, c.Minibatch*s.Agents), spread: make([]rl.Running, s.Agents),
+		spread: make([]rl.Running, s.Agents),
 	}
 	obs := nn.F32("obs", c.Minibatch, s.Agents, o)
 	m.rating, err = nn.NewProgram(b, "mace.novelty", []nn.Input{obs}, func(sc *model.Scope, in []*Node) []*Node {
@@ -113,17 +111,8 @@ func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error 
 		return err
 	}
 	m.see(x)
-	n, o := x.N, nn.ObsFeatures(m.spec)
-	err := m.rating.Blocks(ctx, x.T*x.E, m.Minibatch, func(from, to int) {
-		m.rating.Feed(0, func(buf []float32) {
-			for k := range (to - from) * n {
-				m.standardise(buf[k*o:(k+1)*o], m.encoder.next(from*n+k))
-			}
-		})
-	}, func(from, to int) {
-		m.rating.Read(0, m.block)
-		copy(dst[from*n:to*n], m.block)
-	})
+	n, next := x.N, []func([]float32, int){m.standardised(m.encoder.next)}
+	err := m.rating.EachRow(ctx, x.T*x.E, next, func(_, frame int, u []float32) { copy(dst[frame*n:], u) })
 	if err != nil {
 		return err
 	}
@@ -166,16 +155,24 @@ func (m *novelty) standardise(dst, obs []float32) {
 	}
 }
 
+// standardised returns a function that writes a frame of observations [N,F], each as look has it.
+func (m *novelty) standardised(look func(row int) []float32) func(dst []float32, frame int) {
+	n, f := m.spec.Agents, nn.ObsFeatures(m.spec)
+	return func(dst []float32, frame int) {
+		for i := range n {
+			m.standardise(dst[i*f:(i+1)*f], look(frame*n+i))
+		}
+	}
+}
+
 // train takes gradient steps on rnd_epochs passes over a share of the frames.
 func (m *novelty) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	if len(m.frames) != x.T*x.E {
-		m.frames = make([]int32, x.T*x.E)
-	}
-	kept := max(1, int(m.NoveltyKeep*float64(len(m.frames))))
+	order := make([]int32, x.T*x.E)
+	kept := order[:max(1, int(m.NoveltyKeep*float64(len(order))))]
 	out, _, err := m.step.Means(ctx, []string{"mace/rnd_loss"}, func(yield func(error) bool) {
 		for epoch := range m.NoveltyEpochs {
-			rng.New(m.seed, "mace novelty", uint64(x.Iteration), uint64(epoch)).Perm(m.frames)
-			for frames := range slices.Chunk(m.frames[:kept], m.Minibatch) {
+			rng.New(m.seed, "mace novelty", uint64(x.Iteration), uint64(epoch)).Perm(order)
+			for frames := range slices.Chunk(kept, m.Minibatch) {
 				m.feed(x, frames)
 				if !yield(nil) {
 					return
@@ -188,11 +185,6 @@ func (m *novelty) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 
 // feed writes the frames of a gradient step; rows beyond them are padding of weight 0.
 func (m *novelty) feed(x *rl.Rollout, frames []int32) {
-	o := nn.ObsFeatures(m.spec)
-	nn.FeedRows(m.step.Program, 0, frames, func(dst []float32, frame int) {
-		for i := range x.N {
-			m.standardise(dst[i*o:(i+1)*o], m.encoder.now(frame*x.N+i))
-		}
-	})
+	nn.FeedRows(m.step.Program, 0, frames, m.standardised(m.encoder.now))
 	m.step.Feed(1, func(dst []float32) { x.GatherAlive(dst, frames) })
 }

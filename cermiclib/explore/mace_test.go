@@ -168,8 +168,7 @@ func TestMACEFollowsAnIndependentFloat64Implementation(t *testing.T) {
 func TestFutureNoveltyByHand(t *testing.T) {
 	x := rl.NewRollout(&envs.Spec{NumEnvs: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}, 4, 0)
 	x.Truncated[1] = 1
-	z := make([]float32, 4)
-	discountAhead(z, []float32{1, 2, 4, 8}, x, 0.5)
+	z := discountAhead([]float32{1, 2, 4, 8}, x, 0.5)
 	if want := []float32{1 + 0.5*2, 2, 4 + 0.5*8, 8}; !slices.Equal(z, want) {
 		t.Errorf("got %v, want %v", z, want)
 	}

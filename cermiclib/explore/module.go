@@ -85,6 +85,7 @@ func (None) Kind() string { return "none" }
 // Build returns a module that does nothing.
 func (None) Build(*nn.Build) (Module, error) { return none{}, nil }
 
+// none is a module that does nothing; modules embed it for the calls that they have no use for.
 type none struct{}
 
 func (none) Behave(int, *rl.Obs, *rl.Dist) error                     { return nil }

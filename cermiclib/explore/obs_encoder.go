@@ -60,12 +60,8 @@ func (e *obsEncoder) watch(ctx context.Context, x *rl.Rollout) error {
 	if len(e.seen) != rows*f {
 		e.seen = make([]float32, rows*f)
 	}
-	block := make([]float32, obsBlock*f)
-	return e.see.Blocks(ctx, rows, obsBlock, func(from, to int) {
-		e.see.Feed(0, func(dst []float32) { x.GatherFrom(dst[:(to-from)*e.spec.InLen()], from) })
-	}, func(from, to int) {
-		e.see.Read(0, block)
-		copy(e.seen[from*f:to*f], block)
+	return e.see.EachRow(ctx, rows, []func([]float32, int){x.Gather}, func(_, row int, features []float32) {
+		copy(e.seen[row*f:], features)
 	})
 }
 

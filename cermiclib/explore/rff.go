@@ -58,6 +58,7 @@ func (RFF) Kind() string { return "rff" }
 
 // rff is an RFF in a running experiment.
 type rff struct {
+	none
 	cfg     RFF
 	encoder *obsEncoder
 	waves   *mat.Dense // [F,D] frequencies w_k; 0 for the constant
@@ -93,12 +94,6 @@ func (c RFF) Build(b *nn.Build) (Module, error) {
 	m.encoder, err = newObsEncoder(b, "rff")
 	return m, err
 }
-
-// Behave leaves the policy's distribution as it is.
-func (*rff) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
-
-// Update has nothing to train.
-func (*rff) Update(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }
 
 // Reward rates the observations of x beside those of earlier rollout batches, and then counts them.
 func (m *rff) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {

@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/envs"
 	"cermic/envs/conf"
 	"cermic/envs/envtest/must"
@@ -33,7 +34,7 @@ func mixSPECTra(t *testing.T, utility, obs []float32) (total float64, parameters
 	p.Feed(0, func(dst []float32) { copy(dst, utility) })
 	p.Feed(1, func(dst []float32) { copy(dst, obs) })
 	must.Do(t, p.Run())
-	return p.Scalar(0), nn.NumParameters(b.Store, "/")
+	return p.Scalar(0), nntest.NumParameters(nn.Variables(b.Store, "/"))
 }
 
 func TestSPECTraMixesAgentsInAnyOrder(t *testing.T) {

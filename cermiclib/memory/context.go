@@ -76,19 +76,16 @@ func (m *graphMemory) startPretrained(sc *model.Scope, fresh bool) {
 	if m.weights == nil {
 		return
 	}
-	frozen := []string{"encoder", "detector"}
-	for _, part := range frozen {
+	parts := []string{"encoder", "detector"}
+	for _, part := range parts {
 		for _, v := range nn.Variables(sc.Store(), sc.At("%s", part).Scope()) {
 			v.SetTrainable(false)
 		}
 	}
-	if !fresh {
-		return
-	}
 	if m.Pretrain == PretrainFull {
-		frozen = graphParts
+		parts = graphParts
 	}
-	m.weights.install(sc.Store(), m.scope, frozen)
+	m.weights.fill(sc, fresh, parts)
 }
 
 // learnToDetect fills in the loss λ·L_det of a detector that learns, and how good it is.
@@ -226,7 +223,7 @@ func (m *graphMemory) layer(sc *model.Scope, nodes, to, relations, present *Node
 	message := ReduceSum(Mul(InsertAxes(weights, 1), source), 3) // [heads,d,M,B]
 	message = Reshape(message, out, dst, b)
 	if activate {
-		message = elu(message)
+		message = nn.ELU(message)
 	}
 	residual := Reshape(nn.Affine(sc.At("residual"), flat(to), out), out, dst, b)
 	return nn.NormalizeAxis(Add(message, residual), 0)
@@ -245,9 +242,3 @@ func closed(open *Node) *Node { return MulScalar(AddScalar(open, -1), 1e9) }
 
 // flat reshapes x [F,...] to [F,·].
 func flat(x *Node) *Node { return Reshape(x, x.Shape().Dimensions[0], -1) }
-
-// elu is x for x > 0, else eˣ - 1.
-func elu(x *Node) *Node {
-	zero := ZerosLike(x)
-	return Add(Max(x, zero), MinusOne(Exp(Min(x, zero))))
-}

@@ -151,7 +151,7 @@ func (m *graphMemory) Gather(p nn.Feeder, first int, x *rl.Rollout, rows []int32
 		m.eachChunk(rows, func(c, lane, from, to int) {
 			for s := range l + m.Queue + 1 {
 				if i := from - m.Queue + s; i >= 0 && i <= to {
-					m.queue.observe(dst[(s*chunks+c)*o:(s*chunks+c+1)*o], x, lane, m.queue.lanes[lane][i])
+					m.queue.lanes[lane][i].observe(dst[(s*chunks+c)*o:(s*chunks+c+1)*o], x)
 				}
 			}
 		})
@@ -281,15 +281,9 @@ func (out *Context) detect(logits, labels, own *Node, threshold, coef float64) {
 
 // detected calls visit with the detector's probabilities [P] at every agent step of x; they are valid during the call.
 func (m *graphMemory) detected(x *rl.Rollout, visit func(row int, probability []float32)) error {
-	n := x.Spec.Peers()
-	probability := make([]float32, detectRows*n)
-	return m.detector.Blocks(context.Background(), x.Rows(), detectRows, func(from, to int) {
-		m.detector.Feed(0, func(dst []float32) { x.GatherFrom(dst[:(to-from)*x.Spec.InLen()], from) })
-	}, func(from, to int) {
-		m.detector.Read(0, probability)
-		for row := from; row < to; row++ {
-			visit(row, probability[(row-from)*n:(row-from+1)*n])
-		}
+	inputs := []func([]float32, int){x.Gather}
+	return m.detector.EachRow(context.Background(), x.Rows(), inputs, func(_, row int, probability []float32) {
+		visit(row, probability)
 	})
 }
 

@@ -19,15 +19,27 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-func TestGraphHasTheSpecifiedNumberOfParameters(t *testing.T) {
+// The counts are those of the specification at 18 observed numbers.
+func TestMemoriesHaveTheSpecifiedNumberOfParameters(t *testing.T) {
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 4, Obs: []int{18}}
-	_, _, store := probe(t, DefaultGraph(), spec, DefaultGraph().Chunk)
-	for part, want := range map[string]int{
-		"": 1_007_700, "/encoder": 27_200, "/detector": 25_348, "/node": 58_880, "/edge": 27_920, "/attention": 263_168,
-		"/graph_0": 200_960 + 3*256, "/graph_1": 401_920 + 3*512, // together 605 184
+	gru := DefaultGRU()
+	gru.Chunk = 1 // the unrolled steps share their weights
+	for _, c := range []struct {
+		memory Config
+		counts map[string]int // below a part
+	}{
+		{DefaultMLP(), map[string]int{"": 85_056}},
+		{gru, map[string]int{"": 669_248}},
+		{DefaultGraph(), map[string]int{
+			"": 1_007_700, "/encoder": 27_200, "/detector": 25_348, "/node": 58_880, "/edge": 27_920, "/attention": 263_168,
+			"/graph_0": 200_960 + 3*256, "/graph_1": 401_920 + 3*512, // together 605 184
+		}},
 	} {
-		if got := nn.NumParameters(store, "/memory"+part); got != want {
-			t.Errorf("the graph memory%s has %d parameters at 18 observed numbers and 4 agents, want %d", part, got, want)
+		_, _, store := probe(t, c.memory, spec, DefaultGraph().Chunk)
+		for part, want := range c.counts {
+			if got := nntest.NumParameters(nn.Variables(store, "/memory"+part)); got != want {
+				t.Errorf("memory %s%s has %d parameters, want %d", c.memory.Kind(), part, got, want)
+			}
 		}
 	}
 }
@@ -62,10 +74,10 @@ func TestGraphFeaturesFollowTheSpecification(t *testing.T) {
 		c.Layers, c.Chunk = shape.layers, shape.chunk
 		first, second := wander(spec, 9, 1, 0, 1, 5*2), wander(spec, 9, 2, 3*2+1)
 		m, p, store := probe(t, c, spec, first.Rows())
-		ref, q := reference{c, store, spec.Agents, map[string]matrix{}}, m.(*graphMemory).queue
+		ref, q := newReference(c, store, spec.Agents), m.(*graphMemory).queue
 		for seed, x := range []*rl.Rollout{first, second} {
 			q.watch(x, sightings(x, uint64(seed)))
-			rows := inChunks(x, c.Chunk)
+			rows := chunked(x, c.Chunk)
 			now, before, exists := features(t, m, p, x, rows)
 			for k, row := range rows {
 				moments := ref.moments(q, x, int(row))
@@ -84,27 +96,11 @@ func TestGraphFeaturesFollowTheSpecification(t *testing.T) {
 	}
 }
 
-// inChunks lists all rows of x in runs of chunk consecutive steps of one agent.
-func inChunks(x *rl.Rollout, chunk int) (rows []int32) {
-	agents := x.E * x.N
-	for from := 0; from < x.T; from += chunk {
-		for a := range agents {
-			for k := range chunk {
-				rows = append(rows, int32((from+k)*agents+a))
-			}
-		}
-	}
-	return rows
-}
-
 // moments translates what a row refers to for the reference.
 func (r reference) moments(q *queue, x *rl.Rollout, row int) (out []sighting) {
 	lane := row % len(q.lanes)
 	q.behind(lane, int(q.number[row]), q.keep, func(_ int, m moment) {
-		s := sighting{seen: make([]bool, r.agents)}
-		for _, v := range q.observation(x, lane, m) {
-			s.obs = append(s.obs, float64(v))
-		}
+		s := sighting{obs: nntest.Wide(q.observation(x, m)), seen: make([]bool, r.agents)}
 		for j := range s.seen {
 			s.seen[j] = m.seen>>j&1 != 0
 		}
@@ -128,7 +124,6 @@ func checkFeature(t *testing.T, name string, row int, got []float32, want []floa
 func gradients(t *testing.T, c DynamicGraph, goal func(Context) *graph.Node) (map[string]float64, *model.Store) {
 	t.Helper()
 	spec := trio()
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	x := wander(spec, 9, 1, 0, 1)
 	x.KeepLabels()
 	for i, s := range sightings(x, 7) {
@@ -136,7 +131,7 @@ func gradients(t *testing.T, c DynamicGraph, goal func(Context) *graph.Node) (ma
 			x.Visible[i*3+j] = uint8(s >> j & 1)
 		}
 	}
-	build := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}
+	build := &nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
 	m := must.Value(c.Build(build)).(*graphMemory)
 	var names []string
 	p := must.Value(nn.NewProgram(build, "gradients", m.Inputs(x.Rows()), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
@@ -153,11 +148,7 @@ func gradients(t *testing.T, c DynamicGraph, goal func(Context) *graph.Node) (ma
 		return out
 	}))
 	m.queue.watch(x, sightings(x, 3))
-	rows := make([]int32, x.Rows())
-	for i := range rows {
-		rows[i] = int32(i)
-	}
-	m.Gather(p, 0, x, rows)
+	m.Gather(p, 0, x, chunked(x, 1))
 	must.Do(t, p.Run())
 	out := map[string]float64{}
 	for i, name := range names {
@@ -203,9 +194,8 @@ func TestDetectorsLossTrainsDetectorAndEncoderAlone(t *testing.T) {
 }
 
 func TestDetectionLossFollowsItsFormula(t *testing.T) {
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	in := []nn.Input{nn.F32("logits", 2, 3), nn.F32("labels", 2, 3), nn.F32("own", 2, 3)}
-	p := must.Value(nn.NewProgram(&nn.Build{Backend: backend, Store: nn.NewStore(1)}, "loss", in, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+	p := must.Value(nn.NewProgram(&nn.Build{Backend: pureGo(t), Store: nn.NewStore(1)}, "loss", in, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{detectionLoss(in[0], in[1], in[2])}
 	}))
 	for i, v := range [][]float32{{99, 1, -2, 0.5, -99, 200}, {0, 1, 0, 1, 1, 0}, {1, 0, 0, 0, 1, 0}} {
@@ -228,18 +218,14 @@ func TestWatchDetectsFromTheThresholdOn(t *testing.T) {
 	x := wander(spec, 4, 1, 0, 1)
 	x.KeepLabels()
 	g := m.(*graphMemory)
-	ref := reference{c, store, spec.Agents, map[string]matrix{}}
+	ref := newReference(c, store, spec.Agents)
 	for _, threshold := range []float64{0.4, 0.5, 0.6} {
 		g.Threshold = threshold
 		watch(t, m, x)
 		for row := range x.Rows() {
-			var obs []float64
-			for _, v := range x.ObsRow(row) {
-				obs = append(obs, float64(v))
-			}
-			h := each(ref.affine("detector/layer_0", ref.encode(obs)), nntest.Leaky)
-			for j, logit := range ref.affine("detector/out", each(ref.affine("detector/layer_1", h), nntest.Leaky)) {
-				want := j != row%3 && 1/(1+math.Exp(-logit)) >= threshold
+			h := nntest.Apply(ref.affine("detector/layer_0", ref.encode(nntest.Wide(x.ObsRow(row)))), nntest.Leaky)
+			for j, logit := range ref.affine("detector/out", nntest.Apply(ref.affine("detector/layer_1", h), nntest.Leaky)) {
+				want := j != row%3 && nntest.Sigmoid(logit) >= threshold
 				if got := g.seen[row]>>j&1 != 0; got != want {
 					t.Errorf("τ = %g, row %d: agent %d is detected: %v, want %v", threshold, row, j, got, want)
 				}
@@ -254,8 +240,7 @@ func TestOnlineDetectorNeedsLabels(t *testing.T) {
 		t.Error("a rollout without labels is accepted")
 	}
 	for _, online := range []bool{true, false} {
-		backend := must.Value(nn.OpenConfig(nn.Sequential))
-		b, c := &nn.Build{Spec: trio(), Backend: backend, Store: nn.NewStore(1)}, smallGraph()
+		b, c := &nn.Build{Spec: trio(), Backend: pureGo(t), Store: nn.NewStore(1)}, smallGraph()
 		c.Online = online
 		if m, err := c.Build(b); err != nil || m.Shape().Labels != online {
 			t.Errorf("det_online %v: labels are required or not, %v", online, err)
@@ -264,13 +249,8 @@ func TestOnlineDetectorNeedsLabels(t *testing.T) {
 }
 
 func TestImpossibleGraphsAreRefused(t *testing.T) {
-	for name, change := range map[string]func(*DynamicGraph){
-		"heads": func(c *DynamicGraph) { c.Heads = 3 },
-	} {
-		c := DefaultGraph()
-		change(&c)
-		if c.Validate() == nil {
-			t.Errorf("%s: accepted", name)
-		}
+	c := DefaultGraph()
+	if c.Heads = 3; c.Validate() == nil {
+		t.Error("widths that are no multiples of the heads are accepted")
 	}
 }

@@ -66,7 +66,7 @@ func (c GRU) Build(b *nn.Build) (Memory, error) {
 		return nil, err
 	}
 	return &gru{GRU: c, build: b, weights: weights, obs: b.Spec.InLen(), known: make([]uint8, rows),
-		hidden: make([]float32, rows*c.Layers*c.Width)}, nil
+		hidden: make([]float32, rows*c.Layers*c.Width), walkers: map[int]*nn.Program{}}, nil
 }
 
 // parts are the scopes that pre-training fills: the encoder, then the layers.
@@ -82,15 +82,14 @@ func (c GRU) parts() []string {
 type gru struct {
 	GRU
 	build   *nn.Build
-	weights *Pretrained // nil without pre-training
-	obs     int         // I
-	scope   string      // where Context made the variables
-	step    *nn.Program // one step of all agents, for Watch; nil until it is needed
-	stride  *nn.Program // a chunk of all agents, likewise
-	hidden  []float32   // [E·N,H] after the last step watched
-	known   []uint8     // [E·N] 1 once an agent has been watched
-	start   []float32   // [⌈T/L⌉,E·N,H] before the first step of each chunk of the rollout last watched
-	before  []uint8     // [E·N] known, as it was before that rollout
+	weights *Pretrained         // nil without pre-training
+	obs     int                 // I
+	scope   string              // where Context made the variables
+	walkers map[int]*nn.Program // for Watch, by the number of steps of all agents; made when needed
+	hidden  []float32           // [E·N,H] after the last step watched
+	known   []uint8             // [E·N] 1 once an agent has been watched
+	start   []float32           // [⌈T/L⌉,E·N,H] before the first step of each chunk of the rollout last watched
+	before  []uint8             // [E·N] known, as it was before that rollout
 }
 
 // stateLen is H.
@@ -179,19 +178,6 @@ func (m *gru) part(hidden *Node, i int) *Node {
 	return Slice(hidden, AxisRange(), AxisRange(i*m.Width, (i+1)*m.Width))
 }
 
-// advance maps obs [B,I], keep [B,1] and hidden [B,H] to the next hidden states of all layers [B,H].
-func (m *gru) advance(sc *model.Scope, obs, keep, hidden *Node) *Node {
-	x := nn.Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed, true)
-	next := make([]*Node, m.Layers)
-	for i := range next {
-		cell := nn.NewGRU(sc.At("gru_%d", i), x, m.Width)
-		h := m.part(hidden, i)
-		x = cell.Step(cell.Drive(x), Mul(h, keep))
-		next[i] = x
-	}
-	return Concatenate(next, -1)
-}
-
 // Watch walks the rollout in time order with the weights as they are and keeps the hidden state before every chunk.
 func (m *gru) Watch(x *rl.Rollout) error {
 	if m.scope == "" {
@@ -206,14 +192,11 @@ func (m *gru) Watch(x *rl.Rollout) error {
 		if t%m.Chunk == 0 {
 			copy(m.start[t/m.Chunk*agents*h:], m.hidden)
 		}
-		walk, steps := &m.step, 1
-		if m.Chunk > 1 && t+m.Chunk <= x.T {
-			walk, steps = &m.stride, m.Chunk
+		steps := m.Chunk
+		if t+steps > x.T {
+			steps = 1
 		}
-		if err := m.compile(walk, steps, agents); err != nil {
-			return err
-		}
-		if err := m.walk(*walk, x, t, steps); err != nil {
+		if err := m.walk(x, t, steps); err != nil {
 			return err
 		}
 		t += steps
@@ -224,9 +207,13 @@ func (m *gru) Watch(x *rl.Rollout) error {
 	return nil
 }
 
-// walk takes the hidden states from step t over as many steps as p has.
-func (m *gru) walk(p *nn.Program, x *rl.Rollout, t, steps int) error {
+// walk takes the hidden states from step t over so many steps.
+func (m *gru) walk(x *rl.Rollout, t, steps int) error {
 	agents := x.E * x.N
+	p, err := m.walker(steps, agents)
+	if err != nil {
+		return err
+	}
 	p.Feed(0, func(dst []float32) {
 		each := agents * m.obs
 		for k := range steps {
@@ -246,24 +233,20 @@ func (m *gru) walk(p *nn.Program, x *rl.Rollout, t, steps int) error {
 	return nil
 }
 
-// compile makes the graph of one step, or the one of a chunk, when it is first needed.
-func (m *gru) compile(p **nn.Program, steps, agents int) (err error) {
-	if *p != nil {
-		return nil
+// walker returns the graph of so many steps.
+func (m *gru) walker(steps, agents int) (*nn.Program, error) {
+	if p := m.walkers[steps]; p != nil {
+		return p, nil
 	}
-	inputs := []nn.Input{nn.F32("obs", agents, m.obs), nn.F32("keep", agents, 1), nn.F32("hidden", agents, m.stateLen())}
-	if steps == 1 {
-		*p, err = nn.NewProgram(m.build, "memory.gru", inputs, func(sc *model.Scope, in []*Node) []*Node {
-			return []*Node{m.advance(sc.Store().Scope(m.scope), in[0], in[1], in[2])}
-		})
-		return err
+	inputs := []nn.Input{
+		nn.F32("obs", steps, agents, m.obs), nn.F32("keep", steps, agents, 1), nn.F32("hidden", agents, m.stateLen()),
 	}
-	inputs[0], inputs[1] = nn.F32("obs", steps, agents, m.obs), nn.F32("keep", steps, agents, 1)
-	*p, err = nn.NewProgram(m.build, "memory.gru.chunk", inputs, func(sc *model.Scope, in []*Node) []*Node {
+	p, err := nn.NewProgram(m.build, "memory.gru", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		_, last := m.unroll(sc.Store().Scope(m.scope), in[0], in[1], in[2])
 		return []*Node{Concatenate(last, -1)}
 	})
-	return err
+	m.walkers[steps] = p
+	return p, err
 }
 
 // Save returns the hidden states, which the next rollout batch starts from.

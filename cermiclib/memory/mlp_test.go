@@ -8,17 +8,8 @@ import (
 
 	"cermic/envs"
 
-	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 )
-
-func TestMLPHasTheSpecifiedNumberOfParameters(t *testing.T) {
-	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 1, Obs: []int{18}}
-	_, _, store := probe(t, DefaultMLP(), spec, 2)
-	if got, want := nn.NumParameters(store, "/memory"), 85_056; got != want {
-		t.Errorf("the MLP memory has %d parameters at 18 observed numbers, want %d", got, want)
-	}
-}
 
 func TestMLPKnowsTheStepBefore(t *testing.T) {
 	// One environment, two agents, four steps; step 2 starts a new episode.
@@ -28,7 +19,7 @@ func TestMLPKnowsTheStepBefore(t *testing.T) {
 		x.Obs[i] = float32(i%7) - 3
 	}
 	x.IsFirst[0], x.IsFirst[2] = 1, 1
-	rows := []int32{0, 1, 2, 3, 4, 5, 6, 7}
+	rows := chunked(x, 1)
 	c := DefaultMLP()
 	m, p, _ := probe(t, c, spec, len(rows))
 	now, before, exists := features(t, m, p, x, rows)

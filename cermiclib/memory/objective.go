@@ -126,7 +126,11 @@ func offsetLoss(offset *Node, in []*Node) *Node {
 // Reading: the appendix pre-trains the graph alone. Weights are the true presence y, since there is no detector to
 // ask; s_j counts by its mean over components, since its D numbers would drown the two of a position in the one f
 // that both are read from.
-func headsObjective(m Memory, x *play, embed int, parts []string) *objective {
+func headsObjective(c Config, b *nn.Build, x *play, embed int, parts []string) (*objective, error) {
+	m, err := c.Build(b)
+	if err != nil {
+		return nil, err
+	}
 	return &objective{
 		chunk: m.Shape().Chunk, parts: parts,
 		stages: []stage{{"heads", func(string) bool { return true }}},
@@ -147,23 +151,15 @@ func headsObjective(m Memory, x *play, embed int, parts []string) *objective {
 			return outcome{offset: offset, losses: []*Node{Add(ReduceSum(Mul(miss, sight), 0), offsetLoss(offset, in))}}
 		},
 		watch: func() error { return Watch(m, x.Rollout) }, // hidden states are then those of the present weights
-	}
+	}, nil
 }
 
 func (c GRU) objective(b *nn.Build, x *play) (*objective, error) {
-	m, err := c.Build(b)
-	if err != nil {
-		return nil, err
-	}
-	return headsObjective(m, x, c.Embed, c.parts()), nil
+	return headsObjective(c, b, x, c.Embed, c.parts())
 }
 
 func (c MLP) objective(b *nn.Build, x *play) (*objective, error) {
-	m, err := c.Build(b)
-	if err != nil {
-		return nil, err
-	}
-	return headsObjective(m, x, c.Embed, mlpParts), nil
+	return headsObjective(c, b, x, c.Embed, mlpParts)
 }
 
 // play is a rollout of random actions with the simulator's labels.

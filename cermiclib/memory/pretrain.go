@@ -194,7 +194,7 @@ func (s *pretrainer) train(ctx context.Context, i int) error {
 		return err
 	}
 	rows, best, idle := []int32{}, math.Inf(1), 0
-	var kept map[string][]float32
+	var kept map[*model.Variable]*tensors.Tensor // the weights of the best epoch
 	for epoch := range s.Epochs {
 		if err := s.watch(); err != nil {
 			return err
@@ -225,13 +225,21 @@ func (s *pretrainer) train(ctx context.Context, i int) error {
 			return fmt.Errorf("pre-training: the loss of the %s became %g in epoch %d", name, loss, epoch+1)
 		}
 		if idle++; loss < best {
-			best, idle, kept = loss, 0, snapshot(s.build.Store)
+			best, idle = loss, 0
+			if kept, err = snapshot(s.build.Store); err != nil {
+				return err
+			}
 		}
 		if idle == 2 {
 			break
 		}
 	}
-	return putBack(s.build.Store, kept)
+	for v, value := range kept {
+		if err := v.SetValue(value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forget sets the optimiser back to its start: each stage has another loss and trains other variables, for which the
@@ -310,26 +318,16 @@ func (s *pretrainer) quality() (Quality, error) {
 }
 
 // snapshot copies all weights below preScope.
-func snapshot(store *model.Store) map[string][]float32 {
-	out := map[string][]float32{}
+func snapshot(store *model.Store) (map[*model.Variable]*tensors.Tensor, error) {
+	out := map[*model.Variable]*tensors.Tensor{}
 	for _, v := range nn.Variables(store, preScope) {
-		flat, err := tensors.CopyFlatData[float32](v.MustValue())
+		value, err := v.MustValue().LocalClone()
 		if err != nil {
-			panic(err) // every variable here is a float32
+			return nil, err
 		}
-		out[v.Path()] = flat
+		out[v] = value
 	}
-	return out
-}
-
-// putBack puts a snapshot back.
-func putBack(store *model.Store, kept map[string][]float32) error {
-	for _, v := range nn.Variables(store, preScope) {
-		if err := v.SetValue(tensors.FromFlatDataAndDimensions(kept[v.Path()], v.Shape().Dimensions...)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return out, nil
 }
 
 // Quality says how good pre-training got on held-out play.

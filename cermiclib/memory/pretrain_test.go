@@ -133,7 +133,8 @@ func TestStagesDoNotShareTheOptimisersState(t *testing.T) {
 	want := float32(len(s.training) * s.chunk / s.Batch) // gradient steps of an epoch
 	for i, stage := range s.stages {
 		must.Do(t, s.train(t.Context(), i))
-		if got := snapshot(b.Store)[preScope+"/adam/steps"]; len(got) != 1 || got[0] != want {
+		steps := b.Store.GetVariable(preScope + "/adam/steps").MustValue()
+		if got := must.Value(tensors.CopyFlatData[float32](steps)); len(got) != 1 || got[0] != want {
 			t.Errorf("after its only epoch the stage %q has taken %v steps by its optimiser's count, want %g", stage.name, got, want)
 		}
 	}

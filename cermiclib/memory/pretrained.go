@@ -133,18 +133,15 @@ func loadFor(kind, folder, id string) (*Pretrained, error) {
 	return p, nil
 }
 
-// fill is install for all parts of a memory at sc whose variables were made just now; p may be nil.
+// fill copies the given parts into the variables of a memory at sc if these are fresh; p may be nil. It panics on
+// errors, as graph code does.
 func (p *Pretrained) fill(sc *model.Scope, fresh bool, parts []string) {
-	if p != nil && fresh {
-		p.install(sc.Store(), sc.Scope(), parts)
+	if p == nil || !fresh {
+		return
 	}
-}
-
-// install copies the given parts into the variables of a memory at scope. It panics on errors, as graph code does.
-func (p *Pretrained) install(store *model.Store, scope string, parts []string) {
 	for _, part := range parts {
-		for _, v := range nn.Variables(store, scope+"/"+part) {
-			name := strings.TrimPrefix(v.Path(), scope+"/")
+		for _, v := range nn.Variables(sc.Store(), sc.Scope()+"/"+part) {
+			name := strings.TrimPrefix(v.Path(), sc.Scope()+"/")
 			t, want := p.tensors[name], v.Shape().Dimensions
 			if !slices.Equal(t.Shape, want) {
 				panic(fmt.Errorf("the pre-trained weights %s have %s of shape %v, this memory and task want %v", p.ID, name, t.Shape, want))

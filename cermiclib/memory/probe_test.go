@@ -20,8 +20,7 @@ import (
 // backend compiles at once.
 func probe(t *testing.T, c Config, spec *envs.Spec, b int) (Memory, *nn.Program, *model.Store) {
 	t.Helper()
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
-	build := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}
+	build := &nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
 	m := must.Value(c.Build(build))
 	p := must.Value(nn.NewProgram(build, "probe", m.Inputs(b), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		f := m.Context(sc.At("memory"), in)

@@ -12,9 +12,10 @@ import (
 
 // moment is where a graph G_n of one observer was made: an observation, and whom the observer detected in it.
 type moment struct {
-	at    int32  // ≥ 0: row of the rollout; < 0: slot -1-at of the lane's past
-	seen  uint64 // bit j: slot j was refreshed; the observer's own bit is set if any other is
-	first bool   // the first graph of an episode
+	row   int32     // of the rollout
+	past  []float32 // [I] the observation, of an earlier rollout; nil where row has it
+	seen  uint64    // bit j: slot j was refreshed; the observer's own bit is set if any other is
+	first bool      // the first graph of an episode
 }
 
 // queue keeps, for every observer (a lane: environment and agent), the moments at which its graph advanced. It is
@@ -26,33 +27,23 @@ type moment struct {
 // detected there; G_0 counts as f_{n-1} of G_1 but a moment without detections is no entry of the attention's
 // history.
 type queue struct {
-	obs        int        // I
-	keep       int        // moments that a row can refer to: the present one, the one before, and the history of that
-	lanes      [][]moment // [E·N] of the rollout last watched
-	number     []int32    // [T·E·N] index of the moment in force at each agent step in its lane
-	past, next past       // of the rollout last watched, and for the one after it
-}
-
-// past holds the last moments of every lane with their observations.
-type past struct {
-	moments [][]moment // [E·N], at = -1-k for observation k
-	obs     []float32  // [E·N,keep,I]
+	obs     int        // I
+	keep    int        // moments that a row can refer to: the present one, the one before, and the history of that
+	lanes   [][]moment // [E·N] of the rollout last watched, behind those of earlier ones
+	number  []int32    // [T·E·N] index of the moment in force at each agent step in its lane
+	carried [][]moment // [E·N] the last ones, oldest first, for the next rollout
 }
 
 func newQueue(rows, obs, keep int) *queue {
-	empty := func() past { return past{moments: make([][]moment, rows), obs: make([]float32, rows*keep*obs)} }
-	return &queue{obs: obs, keep: keep, lanes: make([][]moment, rows), past: empty(), next: empty()}
+	return &queue{obs: obs, keep: keep, lanes: make([][]moment, rows), carried: make([][]moment, rows)}
 }
 
 // watch walks x in time order; seen [T,E,N] has bit j set where an agent step detects agent j.
 func (q *queue) watch(x *rl.Rollout, seen []uint64) {
-	q.past, q.next = q.next, q.past
 	rows := len(q.lanes)
-	if len(q.number) != x.Rows() {
-		q.number = make([]int32, x.Rows())
-	}
+	q.number = make([]int32, x.Rows())
 	for lane := range rows {
-		list := append(q.lanes[lane][:0], q.past.moments[lane]...)
+		list := append(q.lanes[lane][:0], q.carried[lane]...)
 		for row := lane; row < x.Rows(); row += rows {
 			bits := seen[row]
 			if x.Alive[row] == 0 {
@@ -63,41 +54,38 @@ func (q *queue) watch(x *rl.Rollout, seen []uint64) {
 			}
 			first := x.IsFirst[row/x.N] != 0 || len(list) == 0
 			if first || bits != 0 {
-				list = append(list, moment{int32(row), bits, first})
+				list = append(list, moment{row: int32(row), seen: bits, first: first})
 			}
 			q.number[row] = int32(len(list) - 1)
 		}
-		q.lanes[lane] = list
-		q.carry(x, lane)
+		q.lanes[lane], q.carried[lane] = list, q.last(x, list)
 	}
 }
 
-// carry copies the last moments of a lane into next.
-func (q *queue) carry(x *rl.Rollout, lane int) {
-	list := q.lanes[lane]
-	kept := q.next.moments[lane][:0]
+// last returns the last moments of list with their observations.
+func (q *queue) last(x *rl.Rollout, list []moment) (kept []moment) {
 	for k := len(list) - 1; k >= 0 && len(kept) < q.keep; k-- {
 		m := list[k]
-		at := (lane*q.keep + len(kept)) * q.obs
-		q.observe(q.next.obs[at:at+q.obs], x, lane, m)
-		m.at = int32(-1 - len(kept))
+		if m.past == nil {
+			m.past = make([]float32, q.obs)
+			x.Gather(m.past, int(m.row))
+		}
 		kept = append(kept, m)
 		if m.first {
 			break
 		}
 	}
-	slices.Reverse(kept) // oldest first
-	q.next.moments[lane] = kept
+	slices.Reverse(kept)
+	return kept
 }
 
-// observe writes the observer's observation at m into dst [I].
-func (q *queue) observe(dst []float32, x *rl.Rollout, lane int, m moment) {
-	if m.at >= 0 {
-		x.Gather(dst, int(m.at))
+// observe writes the observer's observation into dst [I].
+func (m moment) observe(dst []float32, x *rl.Rollout) {
+	if m.past == nil {
+		x.Gather(dst, int(m.row))
 		return
 	}
-	at := (lane*q.keep + int(-1-m.at)) * q.obs
-	copy(dst, q.past.obs[at:at+q.obs])
+	copy(dst, m.past)
 }
 
 // behind calls visit for moment i of a lane (age 0) and for up to count-1 before it in the episode.
@@ -117,19 +105,22 @@ func (q *queue) hasBefore(row int) bool {
 	return n > 0 && !q.lanes[row%len(q.lanes)][n].first
 }
 
-// save returns what the next rollout needs.
+// save returns what the next rollout needs: of each lane the moments, oldest first, each with the place of its
+// observation, and keep places.
 func (q *queue) save() []byte {
 	var dst []byte
-	for lane, list := range q.next.moments {
+	for _, list := range q.carried {
 		dst = append(dst, byte(len(list)))
-		for _, m := range list {
-			first := byte(0)
+		places := make([]float32, q.keep*q.obs)
+		for i, m := range list {
+			place, first := len(list)-1-i, byte(0)
 			if m.first {
 				first = 1
 			}
-			dst = append(binary.LittleEndian.AppendUint64(dst, m.seen), first, byte(-1-m.at))
+			dst = append(binary.LittleEndian.AppendUint64(dst, m.seen), first, byte(place))
+			copy(places[place*q.obs:], m.past)
 		}
-		dst = appendFloats(dst, q.next.obs[lane*q.keep*q.obs:(lane+1)*q.keep*q.obs])
+		dst = appendFloats(dst, places)
 	}
 	return dst
 }
@@ -139,22 +130,22 @@ func (q *queue) load(src []byte) error {
 	const size = 10 // bytes of a moment
 	bad := fmt.Errorf("memory graph: the saved queue does not fit %d observers with %d moments of %d numbers: its sizes stay as they were",
 		len(q.lanes), q.keep, q.obs)
-	floats := q.keep * q.obs
-	for lane := range q.next.moments {
-		if len(src) < 1 || int(src[0]) > q.keep || len(src) < 1+size*int(src[0])+4*floats {
+	for lane := range q.carried {
+		places := make([]float32, q.keep*q.obs)
+		if len(src) < 1 || int(src[0]) > q.keep || len(src) < 1+size*int(src[0])+4*len(places) {
 			return bad
 		}
-		list := make([]moment, src[0])
-		src = src[1:]
+		list, moments := make([]moment, src[0]), src[1:]
+		src = readFloats(places, moments[size*len(list):])
 		for i := range list {
-			list[i] = moment{seen: binary.LittleEndian.Uint64(src), first: src[8] != 0, at: -1 - int32(src[9])}
-			if int(src[9]) >= q.keep {
+			m := moments[size*i:]
+			place := int(m[9])
+			if place >= q.keep {
 				return bad
 			}
-			src = src[size:]
+			list[i] = moment{seen: binary.LittleEndian.Uint64(m), first: m[8] != 0, past: places[place*q.obs : (place+1)*q.obs]}
 		}
-		q.next.moments[lane] = list
-		src = readFloats(q.next.obs[lane*floats:(lane+1)*floats], src)
+		q.carried[lane] = list
 	}
 	if len(src) != 0 {
 		return bad

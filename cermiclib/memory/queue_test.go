@@ -28,16 +28,16 @@ func oneEnv() *envs.Spec {
 }
 
 // observation is what the observer saw at m [I].
-func (q *queue) observation(x *rl.Rollout, lane int, m moment) []float32 {
+func (q *queue) observation(x *rl.Rollout, m moment) []float32 {
 	dst := make([]float32, q.obs)
-	q.observe(dst, x, lane, m)
+	m.observe(dst, x)
 	return dst
 }
 
 // history lists what q refers to at a row of lane 0: the observation and the detections of each moment.
 func history(q *queue, x *rl.Rollout, row int) (obs []float32, seen []uint64) {
 	q.behind(row%len(q.lanes), int(q.number[row]), q.keep, func(k int, m moment) {
-		obs = append(obs, q.observation(x, row%len(q.lanes), m)[0])
+		obs = append(obs, q.observation(x, m)[0])
 		seen = append(seen, m.seen)
 	})
 	return obs, seen

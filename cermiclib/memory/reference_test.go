@@ -7,7 +7,9 @@ import (
 	"math"
 
 	"github.com/gomlx/gomlx/ml/model"
+	"gonum.org/v1/gonum/floats"
 
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/nn/nntest"
 )
 
@@ -16,15 +18,12 @@ import (
 // node is computed in every layer, and absent nodes are left out instead of masked.
 type reference struct {
 	DynamicGraph
-	store  *model.Store
 	agents int
-	read   map[string]matrix // weights already read
+	params map[string][]float64 // by path below the memory
 }
 
-// matrix is a variable in float64.
-type matrix struct {
-	flat []float64
-	dims []int
+func newReference(c DynamicGraph, store *model.Store, agents int) reference {
+	return reference{c, agents, nntest.Read(nn.Variables(store, "/memory"), "/memory/")}
 }
 
 // sighting is one moment as the reference sees it.
@@ -33,68 +32,34 @@ type sighting struct {
 	seen []bool
 }
 
-func (r reference) weights(path string) ([]float64, []int) {
-	if m, ok := r.read[path]; ok {
-		return m.flat, m.dims
-	}
-	v := r.store.GetVariable("/memory/" + path)
-	if v == nil {
-		panic("no variable " + path)
-	}
-	wide := nntest.Read([]*model.Variable{v}, v.Path())[""]
-	r.read[path] = matrix{wide, v.Shape().Dimensions}
-	return wide, v.Shape().Dimensions
-}
-
 // times is the matrix path [out,in] times x.
 func (r reference) times(path string, x []float64) []float64 {
-	w, dims := r.weights(path)
-	if dims[1] != len(x) {
-		panic(fmt.Sprintf("%s is %v, the vector has %d numbers", path, dims, len(x)))
-	}
-	y := make([]float64, dims[0])
+	w := r.params[path]
+	y := make([]float64, len(w)/len(x))
 	for i := range y {
-		row := w[i*len(x):][:len(x)]
-		for j, v := range x {
-			y[i] += row[j] * v
-		}
+		y[i] = floats.Dot(w[i*len(x):(i+1)*len(x)], x)
 	}
 	return y
 }
 
 func (r reference) affine(path string, x []float64) []float64 {
-	bias, _ := r.weights(path + "/bias")
-	return plus(r.times(path+"/weights", x), bias)
+	return nntest.Linear(r.params, path, x, true)
 }
 
-func plus(a, b []float64) []float64 {
-	y := make([]float64, len(a))
-	for i := range a {
-		y[i] = a[i] + b[i]
-	}
-	return y
-}
-
-func each(x []float64, f func(float64) float64) []float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = f(v)
-	}
-	return y
-}
+// plus panics where a part is missing.
+func plus(a, b []float64) []float64 { return floats.AddTo(make([]float64, len(a)), a, b) }
 
 func (r reference) encode(obs []float64) []float64 {
-	x := each(r.affine("encoder/layer_0", obs), nntest.Leaky)
-	return nntest.Normalize(r.affine("encoder/out", each(r.affine("encoder/layer_1", x), nntest.Leaky)))
+	x := nntest.Apply(r.affine("encoder/layer_0", obs), nntest.Leaky)
+	return nntest.Normalize(r.affine("encoder/out", nntest.Apply(r.affine("encoder/layer_1", x), nntest.Leaky)))
 }
 
 // pair is the MLP [e, onehot(a), onehot(b)] of the node or of the edge encoder.
 func (r reference) pair(part, first, second string, e []float64, a, b int) []float64 {
 	hot := func(i int) []float64 { x := make([]float64, r.agents); x[i] = 1; return x }
 	x := plus(r.times(part+"/embedding", e), plus(r.times(part+"/"+first, hot(a)), r.times(part+"/"+second, hot(b))))
-	bias, _ := r.weights(part + "/bias")
-	x = each(plus(x, bias), nntest.Leaky)
-	return r.affine(part+"/out", each(r.affine(part+"/layer_1", x), nntest.Leaky))
+	x = nntest.Apply(plus(x, r.params[part+"/bias"]), nntest.Leaky)
+	return r.affine(part+"/out", nntest.Apply(r.affine(part+"/layer_1", x), nntest.Leaky))
 }
 
 // softmax of scores in place.
@@ -104,13 +69,13 @@ func softmax(s []float64) []float64 {
 		s[i] = math.Exp(s[i])
 		sum += s[i]
 	}
-	return each(s, func(v float64) float64 { return v / sum })
+	return nntest.Apply(s, func(v float64) float64 { return v / sum })
 }
 
 // node is slot j of the graph of the first moment, which the others precede, latest first.
 func (r reference) node(moments []sighting, i, j int) []float64 {
 	d := r.Node / r.Heads
-	ages, dims := r.weights("attention/age")
+	ages := r.params["attention/age"] // [Z,Q]
 	var keys, values [][]float64
 	now := r.pair("node", "observer", "subject", r.encode(moments[0].obs), i, j)
 	for age, m := range moments {
@@ -124,7 +89,7 @@ func (r reference) node(moments []sighting, i, j int) []float64 {
 		key := r.times("attention/key", z)
 		if age > 0 {
 			for k := range key {
-				key[k] += ages[k*dims[1]+age-1]
+				key[k] += ages[k*r.Queue+age-1]
 			}
 		}
 		keys, values = append(keys, key), append(values, r.times("attention/value", z))
@@ -176,7 +141,7 @@ func (r reference) feature(moments []sighting, i int) []float64 {
 // message is one destination of a graph layer.
 func (r reference) message(part string, nodes map[int][]float64, e []float64, j, out int, activate bool) []float64 {
 	d, y := out/r.Heads, make([]float64, out)
-	a, _ := r.weights(part + "/score")
+	a := r.params[part+"/score"]
 	to := r.affine(part+"/destination", nodes[j])
 	var sources, sums [][]float64
 	for k := range r.agents {
@@ -200,7 +165,7 @@ func (r reference) message(part string, nodes map[int][]float64, e []float64, j,
 		}
 	}
 	if activate {
-		y = each(y, func(v float64) float64 { return max(v, 0) + math.Exp(min(v, 0)) - 1 })
+		y = nntest.Apply(y, func(v float64) float64 { return max(v, 0) + math.Exp(min(v, 0)) - 1 })
 	}
 	return nntest.Normalize(plus(y, r.affine(part+"/residual", nodes[j])))
 }

@@ -110,12 +110,7 @@ func OpenPure() (Backend, error) { return open(goConfig) }
 // OpenConfig opens a further backend by its short name or GoMLX's configuration string, for tests that compare two.
 func OpenConfig(config string) (Backend, error) { return open(resolve(config)) }
 
-func open(config string) (b Backend, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = firstLine(fmt.Errorf("%v", r))
-		}
-	}()
+func open(config string) (Backend, error) {
 	path, _, _ := strings.Cut(strings.TrimPrefix(config, "xla:"), ",")
 	switch name := label(config); {
 	case strings.HasPrefix(name, "xla:"+cuda):
@@ -123,14 +118,16 @@ func open(config string) (b Backend, err error) {
 	case name == "xla:"+cpu:
 		keepCompiled(path)
 	}
-	var c compute.Backend
-	Quietly(func() { c, err = compute.NewWithConfig(config) })
-	if err != nil {
-		return Backend{}, firstLine(err)
-	}
-	b = Backend{Backend: c, Label: label(config)}
+	b := Backend{Label: label(config)}
 	if strings.HasPrefix(b.Label, "xla:"+cuda) {
 		b.Updates = gpuUpdates
+	}
+	err := catch(func() (err error) {
+		Quietly(func() { b.Backend, err = compute.NewWithConfig(config) })
+		return err
+	})
+	if err != nil {
+		return Backend{}, err
 	}
 	return b, nil
 }

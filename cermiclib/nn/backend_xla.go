@@ -44,32 +44,30 @@ func plugins() []string {
 // folder may have one in its name.
 func installed(kind, options string) []string {
 	var found []string
-	for _, dir := range filepath.SplitList(os.Getenv(PluginVariable)) {
-		for _, glob := range pluginGlobs[kind] {
-			f, err := filepath.Abs(filepath.Join(dir, filepath.Base(glob)))
-			if err != nil {
-				continue
-			}
-			if c := config(f, options); !slices.Contains(found, c) && exists(f) {
+	search := func(root, glob string) {
+		files, _ := fs.Glob(os.DirFS(root), glob) // whose folder may have brackets in its name
+		for _, f := range files {
+			if c := config(filepath.Join(root, f), options); !slices.Contains(found, c) {
 				found = append(found, c)
 			}
+		}
+	}
+	for _, named := range filepath.SplitList(os.Getenv(PluginVariable)) {
+		dir, err := filepath.Abs(named)
+		if err != nil {
+			continue
+		}
+		for _, glob := range pluginGlobs[kind] {
+			search(dir, filepath.Base(glob))
 		}
 	}
 	roots := sites()
 	for _, glob := range pluginGlobs[kind] {
 		for _, root := range roots {
-			files, _ := fs.Glob(os.DirFS(root), glob) // whose folder may have brackets in its name
-			for _, f := range files {
-				found = append(found, config(filepath.Join(root, f), options))
-			}
+			search(root, glob)
 		}
 	}
 	return found
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // sites are the folders that a plugin may lie below: of each virtual environment its Python packages, which come

@@ -11,9 +11,6 @@ import (
 	"cermic/envs"
 )
 
-// Activation is an elementwise function between layers.
-type Activation func(x *Node) *Node
-
 // LeakyReLU is max(x, 0.2·x), the slope of the Dynamic Bottleneck networks.
 func LeakyReLU(x *Node) *Node { return Max(x, MulScalar(x, 0.2)) }
 
@@ -75,7 +72,7 @@ func LinearEach(sc *model.Scope, x *Node, out int) *Node {
 // Inside, activations are feature-major, [features, B]: the weight gradient then contracts over the contiguous axis
 // of both factors, which XLA's CPU matrix product does 1.5 times quicker than over the outermost one. Only the narrow
 // input and output are transposed.
-func MLP(sc *model.Scope, x *Node, hidden []int, act Activation, out int) *Node {
+func MLP(sc *model.Scope, x *Node, hidden []int, act func(x *Node) *Node, out int) *Node {
 	x.AssertRank(2)
 	x = Transpose(x, 0, 1)
 	for i, width := range hidden {
@@ -101,19 +98,15 @@ const encoderHidden = 128
 //
 // The memories and the module's own encoder θ have this shape and weights of their own.
 func Encode(sc *model.Scope, s *envs.Spec, obs *Node, width int, normalise bool) *Node {
-	e := MLP(sc, ReadObs(sc, s, obs), EncoderLayers(s), LeakyReLU, width)
+	hidden := []int{encoderHidden, encoderHidden}
+	if s.CellLen() > 0 {
+		hidden = nil
+	}
+	e := MLP(sc, ReadObs(sc, s, obs), hidden, LeakyReLU, width)
 	if normalise {
 		e = Normalize(e)
 	}
 	return e
-}
-
-// EncoderLayers are the widths of an encoder's hidden layers behind ReadObs.
-func EncoderLayers(s *envs.Spec) []int {
-	if s.CellLen() > 0 {
-		return nil
-	}
-	return []int{encoderHidden, encoderHidden}
 }
 
 // GRU is one layer of gated recurrent units (Cho et al. 2014) with two biases a gate, as torch has it:

@@ -100,12 +100,8 @@ func (s *step) trace(b *Build, name string) error {
 	if err != nil {
 		return err
 	}
-	var declared []shapes.Shape
-	for _, in := range s.inputs {
-		declared = append(declared, in.shape())
-	}
 	err = catch(func() error {
-		exec, err := compile(pure.Backend, b.Store, name, declared, func(sc *model.Scope, in []*Node) []*Node {
+		exec, err := compile(pure.Backend, b.Store, name, s.inputs, func(sc *model.Scope, in []*Node) []*Node {
 			out := s.fn(sc, in)
 			for v := range b.Store.IterVariables() {
 				if v.InUseByGraph(in[0].Graph()) {

@@ -3,6 +3,8 @@
 package nn
 
 import (
+	"context"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -125,7 +127,41 @@ func TestRunningAProgramKeepsVariablesAndInputs(t *testing.T) {
 			t.Fatalf("got %g, want %g", got, want)
 		}
 	}
-	if n := NumParameters(b.Store, "/"); n != 0 {
+	if n := nntest.NumParameters(Variables(b.Store, "/")); n != 0 {
 		t.Errorf("%d trainable parameters, want 0: the counter is frozen", n)
+	}
+}
+
+// TestEachRowReadsEveryRowOfEveryOutput: seven rows, three at a time.
+func TestEachRowReadsEveryRowOfEveryOutput(t *testing.T) {
+	b := goBuild(t, 1)
+	inputs := []Input{F32("x", 3, 2), F32("y", 3)}
+	p := must.Value(NewProgram(b, "rows", inputs, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{graph.Add(graph.ReduceSum(in[0], -1), in[1]), graph.MulScalar(in[0], 2)}
+	}))
+	const rows = 7
+	write := []func([]float32, int){
+		func(dst []float32, row int) { dst[0], dst[1] = float32(row), 10 },
+		func(dst []float32, row int) { dst[0] = float32(100 * row) },
+	}
+	var sums [rows]float32
+	var doubles [rows][2]float32
+	must.Do(t, p.EachRow(t.Context(), rows, write, func(output, row int, values []float32) {
+		if output == 0 {
+			sums[row] = values[0]
+		} else {
+			copy(doubles[row][:], values)
+		}
+	}))
+	for row := range rows {
+		x := float32(row)
+		if sums[row] != 101*x+10 || doubles[row] != [2]float32{2 * x, 20} {
+			t.Errorf("row %d gives %g and %v", row, sums[row], doubles[row])
+		}
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.EachRow(stopped, rows, write, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped, it ends with %v", err)
 	}
 }

@@ -67,10 +67,8 @@ type graphFunc = func(sc *model.Scope, in []*graph.Node) []*graph.Node
 // shapes included.
 func NewProgram(b *Build, name string, inputs []Input, fn graphFunc) (*Program, error) {
 	g := &Program{name: name, inputs: inputs, slots: 1}
-	declared := make([]shapes.Shape, len(inputs))
-	for i, in := range inputs {
-		declared[i] = in.shape()
-		t, err := tensors.FromShapeForBackend(b.Backend.Backend, 0, declared[i])
+	for _, in := range inputs {
+		t, err := tensors.FromShapeForBackend(b.Backend.Backend, 0, in.shape())
 		if err != nil {
 			return nil, fmt.Errorf("nn: graph %s, input %s: %w", name, in.Name, firstLine(err))
 		}
@@ -78,7 +76,7 @@ func NewProgram(b *Build, name string, inputs []Input, fn graphFunc) (*Program, 
 		g.args = append(g.args, t)
 	}
 	err := catch(func() error {
-		exec, err := compile(b.Backend.Backend, b.Store, name, declared, fn)
+		exec, err := compile(b.Backend.Backend, b.Store, name, inputs, fn)
 		g.exec = exec
 		return err
 	})
@@ -89,9 +87,13 @@ func NewProgram(b *Build, name string, inputs []Input, fn graphFunc) (*Program, 
 	return g, nil
 }
 
-// compile builds fn for inputs of the declared shapes.
-func compile(backend compute.Backend, store *model.Store, name string, declared []shapes.Shape, fn graphFunc) (
+// compile builds fn for inputs.
+func compile(backend compute.Backend, store *model.Store, name string, inputs []Input, fn graphFunc) (
 	*model.Exec, error) {
+	declared := make([]shapes.Shape, len(inputs))
+	for i, in := range inputs {
+		declared[i] = in.shape()
+	}
 	exec, err := model.NewExec(backend, store, fn)
 	if err != nil {
 		return nil, err
@@ -218,6 +220,32 @@ func (g *Program) Blocks(ctx context.Context, rows, block int, feed, read func(f
 		read(from, to)
 	}
 	return nil
+}
+
+// EachRow runs the graph on rows 0 to rows-1, as many at a time as its inputs have: write[i] fills a row of input i,
+// read gets a row of each output, valid during the call.
+func (g *Program) EachRow(ctx context.Context, rows int, write []func(dst []float32, row int),
+	read func(output, row int, values []float32)) error {
+	block := g.inputs[0].Dims[0]
+	at := make([]int, 0, block)
+	return g.Blocks(ctx, rows, block, func(from, to int) {
+		at = at[:0]
+		for row := from; row < to; row++ {
+			at = append(at, row)
+		}
+		for i, fill := range write {
+			FeedRows(g, i, at, fill)
+		}
+	}, func(from, to int) {
+		for i, out := range g.out {
+			tensors.MustConstFlatData(out, func(src []float32) {
+				width := len(src) / block
+				for k := range to - from {
+					read(i, from+k, src[k*width:(k+1)*width])
+				}
+			})
+		}
+	})
 }
 
 // Read copies output i of the last Run into dst.

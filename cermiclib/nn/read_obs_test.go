@@ -111,8 +111,8 @@ func TestVectorsAreSeenAsTheyAre(t *testing.T) {
 		}
 		return in
 	})
-	if err != nil || NumParameters(b.Store, "") != 0 || ObsFeatures(s) != 4 || s.InLen() != 4 {
-		t.Errorf("%d parameters, features of length %d, error %v", NumParameters(b.Store, ""), ObsFeatures(s), err)
+	if vars := Variables(b.Store, ""); err != nil || len(vars) != 0 || ObsFeatures(s) != 4 || s.InLen() != 4 {
+		t.Errorf("%d variables, features of length %d, error %v", len(vars), ObsFeatures(s), err)
 	}
 }
 

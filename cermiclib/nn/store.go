@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -170,15 +171,11 @@ func variable(sc *model.Scope, dtype dtypes.DType, name string, init Init, dims 
 	if !ok {
 		panic(fmt.Errorf("nn: variable %s in a store that NewStore did not make", path))
 	}
-	size := 1
-	for _, d := range dims {
-		size *= d
-	}
-	flat := make([]float32, size)
+	flat := make([]float32, shapes.Make(dtype, dims...).Size())
 	init(rng.New(seed.(uint64), "weights "+path), flat, dims)
 	var t *tensors.Tensor
 	if dtype == dtypes.Float64 {
-		wide := make([]float64, size)
+		wide := make([]float64, len(flat))
 		for i, x := range flat {
 			wide[i] = float64(x)
 		}
@@ -200,15 +197,4 @@ func Variables(s *model.Store, scope string) []*model.Variable {
 	}
 	slices.SortFunc(list, func(a, b *model.Variable) int { return strings.Compare(a.Path(), b.Path()) })
 	return list
-}
-
-// NumParameters counts the trainable values below a scope path.
-func NumParameters(s *model.Store, scope string) int {
-	n := 0
-	for _, v := range Variables(s, scope) {
-		if v.Trainable {
-			n += v.Shape().Size()
-		}
-	}
-	return n
 }

@@ -66,19 +66,12 @@ func (p *cpm) predict(sc *model.Scope, obs, last *Node) *Node {
 // observers arranges obs [B,N,F] as [G,R,·]: with a network for each pair, an agent is a group; with one for all,
 // there is one group and the agent's one-hot beside what it sees.
 func (p *cpm) observers(obs *Node) *Node {
-	if p.Share {
-		return InsertAxes(rows(withIndex(obs)), 0)
+	if !p.Share {
+		return Transpose(obs, 0, 1)
 	}
-	return Transpose(obs, 0, 1)
-}
-
-// withIndex appends each agent's one-hot index: obs [...,N,O] to [...,N,O+N].
-func withIndex(obs *Node) *Node {
-	d := obs.Shape().Clone().Dimensions
-	n := d[len(d)-2]
-	d[len(d)-1] = n
-	who := BroadcastToDims(ExpandLeftToRank(DiagonalWithValue(ScalarOne(obs.Graph(), obs.DType()), n), len(d)), d...)
-	return Concatenate([]*Node{obs, who}, -1)
+	b, n := obs.Shape().Dimensions[0], p.spec.Agents
+	who := BroadcastToDims(InsertAxes(DiagonalWithValue(ScalarOne(obs.Graph(), obs.DType()), n), 0), b, n, n)
+	return InsertAxes(rows(nn.Beside(obs, who)), 0)
 }
 
 // pairs arranges the peers' vectors [B,N,J·P] likewise, a group for each pair.
@@ -133,8 +126,7 @@ func (p *cpm) bounded(raw *Node) *Node {
 	if p.spec.Act.Choices > 0 {
 		return Softmax(raw, -1)
 	}
-	mean, logScale := p.gaussian(raw)
-	return Concatenate([]*Node{mean, logScale}, -1)
+	return nn.Beside(p.gaussian(raw))
 }
 
 // gaussian is mean and log-scale of a decoder's outputs [...,2D], smooth up to their bounds.
@@ -180,10 +172,9 @@ func (p *cpm) ofPeers(x *Node) *Node {
 // foresight trains a CPM's predictor.
 type foresight struct {
 	*cpm
-	seed   uint64
-	step   *nn.Loop
-	frames []int32 // [T·E] permutation of the frames
-	names  []string
+	seed  uint64
+	step  *nn.Loop
+	names []string
 }
 
 // Trainer compiles the predictor's gradient step; path leads to the acting network.
@@ -285,18 +276,16 @@ func (c CPM) share(frames int) float64 {
 
 // train takes cpm_pred_epochs passes over the rollout batch. The copy to act on follows once, in the last step.
 func (f *foresight) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	if len(f.frames) != x.T*x.E {
-		f.frames = make([]int32, x.T*x.E)
-	}
+	order := make([]int32, x.T*x.E)
 	out, _, err := f.step.Means(ctx, f.names, func(yield func(error) bool) {
 		for epoch := range f.Epochs {
-			rng.New(f.seed, "cpm frames", uint64(x.Iteration), uint64(epoch)).Perm(f.frames)
-			for at := 0; at < len(f.frames); at += f.Minibatch {
-				f.feed(x, f.frames[at:min(at+f.Minibatch, len(f.frames))])
-				last := epoch == f.Epochs-1 && at+f.Minibatch >= len(f.frames)
+			rng.New(f.seed, "cpm frames", uint64(x.Iteration), uint64(epoch)).Perm(order)
+			for at := 0; at < len(order); at += f.Minibatch {
+				f.feed(x, order[at:min(at+f.Minibatch, len(order))])
+				last := epoch == f.Epochs-1 && at+f.Minibatch >= len(order)
 				f.step.Feed(f.step.Input("tau"), func(dst []float32) {
 					if dst[0] = 0; last {
-						dst[0] = float32(f.share(len(f.frames)))
+						dst[0] = float32(f.share(len(order)))
 					}
 				})
 				if !yield(nil) {

@@ -72,41 +72,49 @@ func DefaultGRU() GRU { return GRU{Width: 128, Hidden: []int{256, 256}, Steps: 2
 func (GRU) Kind() string { return "gru" }
 
 // Build checks the settings; the weights are made when a graph first uses them.
-func (c GRU) Build(b *nn.Build) (Policy, error) { return gru{c, b.Spec}, nil }
-
-type gru struct {
-	GRU
-	spec *envs.Spec
+func (c GRU) Build(b *nn.Build) (Policy, error) {
+	return recurrent{
+		width: c.Width, steps: c.Steps,
+		read: func(sc *model.Scope, obs *Node) (x, beside *Node) { return nn.ReadObs(sc, b.Spec, obs), nil },
+		head: func(sc *model.Scope, h, _ *Node, out int) *Node { return nn.MLP(sc, h, c.Hidden, Tanh, out) },
+	}, nil
 }
 
-var _ Recurrent = gru{}
+// recurrent is a network around one layer of gated recurrent units, whose weights agents share.
+type recurrent struct {
+	width, steps int
+	read         func(sc *model.Scope, obs *Node) (x, beside *Node)        // [R,I] to the layer's input and to what the head reads, too
+	head         func(sc *model.Scope, h, beside *Node, out int) (y *Node) // states [R,C] to [R,out]
+}
 
-func (p gru) HiddenLen() int { return p.Width }
+var _ Recurrent = recurrent{}
 
-func (p gru) Chunk() int { return p.Steps }
+// HiddenLen is C, the width of the layer.
+func (p recurrent) HiddenLen() int { return p.width }
 
-// Net maps obs [B,N,I] and hidden state [B,N,C] to [B,N,out] and the next hidden state; agents share the weights.
-func (p gru) Net(sc *model.Scope, obs, hidden *Node, out int) (y, next *Node) {
+// Chunk is L, the steps that gradients pass through.
+func (p recurrent) Chunk() int { return p.steps }
+
+// Net maps obs [B,N,I] and hidden state [B,N,C] to [B,N,out] and the next hidden state.
+func (p recurrent) Net(sc *model.Scope, obs, hidden *Node, out int) (y, next *Node) {
 	obs.AssertRank(3)
 	d := obs.Shape().Dimensions
-	x := nn.ReadObs(sc, p.spec, rows(obs))
-	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
+	x, beside := p.read(sc, rows(obs))
+	cell := nn.NewGRU(sc.At("gru"), x, p.width)
 	h := cell.Step(cell.Drive(x), rows(hidden))
-	return Reshape(p.head(sc, h, out), d[0], d[1], out), Reshape(h, d[0], d[1], p.Width)
+	return Reshape(p.head(sc, h, beside, out), d[0], d[1], out), Reshape(h, d[0], d[1], p.width)
 }
 
 // Unroll maps obs [L,B,N,I] to [L,B,N,out].
-func (p gru) Unroll(sc *model.Scope, obs, keep, hidden *Node, out int) *Node {
+func (p recurrent) Unroll(sc *model.Scope, obs, keep, hidden *Node, out int) *Node {
 	obs.AssertRank(4)
 	d := obs.Shape().Dimensions
 	agents := d[1] * d[2]
-	x := nn.ReadObs(sc, p.spec, rows(obs))
-	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
+	x, beside := p.read(sc, rows(obs))
+	cell := nn.NewGRU(sc.At("gru"), x, p.width)
 	h := cell.Unroll(Reshape(x, d[0], agents, -1), Reshape(keep, d[0], agents, 1), rows(hidden))
-	return Reshape(p.head(sc, rows(h), out), d[0], d[1], d[2], out)
+	return Reshape(p.head(sc, rows(h), beside, out), d[0], d[1], d[2], out)
 }
-
-func (p gru) head(sc *model.Scope, h *Node, out int) *Node { return nn.MLP(sc, h, p.Hidden, Tanh, out) }
 
 // rows flattens all axes of x but the last into one.
 func rows(x *Node) *Node {

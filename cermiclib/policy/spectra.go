@@ -82,7 +82,7 @@ func (c SPECTra) Build(b *nn.Build) (Policy, error) {
 	if c.Core == CoreMLP {
 		return p, nil
 	}
-	return recurrentSPECTra{p}, nil
+	return recurrent{width: c.Width, steps: c.Steps, read: p.attend, head: p.values}, nil
 }
 
 // spectra is the network with the feed-forward core, and what both cores share.
@@ -110,10 +110,10 @@ func (p spectra) attend(sc *model.Scope, obs *Node) (z, objects *Node) {
 	if p.spec.CellLen() > 0 {
 		return p.attendCells(sc, obs), nil
 	}
-	own := nn.Linear(sc.At("own"), columns(obs, p.own), p.Width)
+	own := nn.Linear(sc.At("own"), Concatenate(cut(obs, p.own), -1), p.Width)
 	tokens, exist := []*Node{InsertAxes(own, 1)}, []*Node{OnesLike(Slice(own, AxisRange(), AxisRange(0, 1)))}
 	embed := func(name string, spans []span) *Node {
-		raw := stackSpans(obs, spans)
+		raw := Stack(cut(obs, spans), 1) // [R,J,length]
 		d := raw.Shape().Dimensions
 		x := Reshape(nn.Linear(sc.At("%s", name), rows(raw), p.Width), d[0], d[1], p.Width)
 		tokens, exist = append(tokens, x), append(exist, ReduceMax(Abs(raw), -1))
@@ -184,37 +184,6 @@ func (p spectra) values(sc *model.Scope, h, objects *Node, out int) *Node {
 	return Concatenate([]*Node{free, aim}, -1)
 }
 
-// recurrentSPECTra is the network with the GRU core.
-type recurrentSPECTra struct{ spectra }
-
-var _ Recurrent = recurrentSPECTra{}
-
-// HiddenLen is C, the width of the GRU.
-func (p recurrentSPECTra) HiddenLen() int { return p.Width }
-
-// Chunk is L, the steps that gradients pass through.
-func (p recurrentSPECTra) Chunk() int { return p.Steps }
-
-// Net maps obs [B,N,I] and hidden state [B,N,C] to [B,N,out] and the next hidden state.
-func (p recurrentSPECTra) Net(sc *model.Scope, obs, hidden *Node, out int) (y, next *Node) {
-	obs.AssertRank(3)
-	d := obs.Shape().Dimensions
-	z, objects := p.attend(sc, rows(obs))
-	cell := nn.NewGRU(sc.At("gru"), z, p.Width)
-	h := cell.Step(cell.Drive(z), rows(hidden))
-	return Reshape(p.values(sc, h, objects, out), d[0], d[1], out), Reshape(h, d[0], d[1], p.Width)
-}
-
-// Unroll maps obs [L,B,N,I] to [L,B,N,out].
-func (p recurrentSPECTra) Unroll(sc *model.Scope, obs, keep, hidden *Node, out int) *Node {
-	obs.AssertRank(4)
-	d := obs.Shape().Dimensions
-	z, objects := p.attend(sc, rows(obs))
-	cell := nn.NewGRU(sc.At("gru"), z, p.Width)
-	h := cell.Unroll(Reshape(z, d[0], d[1]*d[2], p.Width), Reshape(keep, d[0], d[1]*d[2], 1), rows(hidden))
-	return Reshape(p.values(sc, rows(h), objects, out), d[0], d[1], d[2], out)
-}
-
 // span is a run of numbers [from, to) of an observation.
 type span struct{ from, to int }
 
@@ -251,33 +220,22 @@ func splitEntities(s *envs.Spec) entities {
 			mark(x, true) // may hold what also has a row of its own
 		}
 	}
-	for i := 0; i < len(own); i++ {
-		if !own[i] {
-			continue
+	for i, mine := range own {
+		switch {
+		case mine && (i == 0 || !own[i-1]):
+			e.own = append(e.own, span{i, i + 1})
+		case mine:
+			e.own[len(e.own)-1].to++
 		}
-		from := i
-		for i < len(own) && own[i] {
-			i++
-		}
-		e.own = append(e.own, span{from, i})
 	}
 	return e
 }
 
-// columns gathers spans of obs [R,O] side by side.
-func columns(obs *Node, spans []span) *Node {
+// cut returns the spans of obs [R,O].
+func cut(obs *Node, spans []span) []*Node {
 	parts := make([]*Node, len(spans))
 	for k, s := range spans {
 		parts[k] = Slice(obs, AxisRange(), AxisRange(s.from, s.to))
 	}
-	return Concatenate(parts, -1)
-}
-
-// stackSpans gathers spans of one length of obs [R,O] as rows [R,J,length].
-func stackSpans(obs *Node, spans []span) *Node {
-	parts := make([]*Node, len(spans))
-	for k, s := range spans {
-		parts[k] = Slice(obs, AxisRange(), AxisRange(s.from, s.to))
-	}
-	return Stack(parts, 1)
+	return parts
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
@@ -145,7 +146,7 @@ func TestNoWeightDependsOnTheNumberOfEntities(t *testing.T) {
 			y, _ := p.Net(sc, in[0], in[1], b.Spec.Act.Choices)
 			return []*graph.Node{y}
 		}))
-		return nn.NumParameters(b.Store, "/")
+		return nntest.NumParameters(nn.Variables(b.Store, "/"))
 	}
 	for _, c := range cores() {
 		if few, many := count(c, 1, 1), count(c, 6, 9); few != many {

@@ -6,6 +6,7 @@ package rl
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 )
 
@@ -18,6 +19,15 @@ type Saver interface {
 	Save() []byte
 	// Load returns an error if state does not fit the component's configuration.
 	Load(state []byte) error
+}
+
+// StateJSON returns a Saver's state as JSON, in which floats read back bit for bit. It panics if a number is not finite.
+func StateJSON(state any) []byte {
+	data, err := json.Marshal(state)
+	if err != nil {
+		panic("running statistics are not finite: " + err.Error())
+	}
+	return data
 }
 
 // Scorer is an explorer with an intrinsic reward that is a function of an agent step's observation and action.

@@ -27,6 +27,16 @@ func Read(variables []*model.Variable, prefix string) map[string][]float64 {
 	return params
 }
 
+// NumParameters counts the trainable values of variables.
+func NumParameters(variables []*model.Variable) (n int) {
+	for _, v := range variables {
+		if v.Trainable {
+			n += v.Shape().Size()
+		}
+	}
+	return n
+}
+
 // Wide converts v to float64.
 func Wide(v []float32) []float64 {
 	out := make([]float64, len(v))
