@@ -156,13 +156,12 @@ func ImageAgents(task string) (agents int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	env, err := envs.Alone(cfg)
+	spec, err := envs.SpecOf(cfg)
 	if err != nil {
 		return 0, err
 	}
-	defer envs.Close(env)
-	if s := env.Spec(); s.CellLen() > 0 {
-		agents = s.Agents
+	if spec.CellLen() > 0 {
+		agents = spec.Agents
 	}
 	imageAgents.Store(task, agents)
 	return agents, nil

@@ -66,11 +66,21 @@ func Register(proto Config) { conf.Register(proto) }
 // Default returns the registered default of a task, or an error that lists similar names.
 func Default(name string) (Config, error) { return conf.New[Config](name) }
 
-// Alone builds a single environment of a task, to look at its Spec or to play it.
+// Alone builds a single environment of a task, to play it.
 func Alone(c Config) (Env, error) {
 	shared := c.Shared()
 	shared.NumEnvs = 1
 	return c.WithShared(shared).Build(1, 1)
+}
+
+// SpecOf returns the Spec of a single environment of a task.
+func SpecOf(c Config) (*Spec, error) {
+	env, err := Alone(c)
+	if err != nil {
+		return nil, err
+	}
+	defer Close(env)
+	return env.Spec(), nil
 }
 
 // Discrete names a finite action set of a task with continuous actions; "none" means continuous.

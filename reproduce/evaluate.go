@@ -45,29 +45,26 @@ func printOutcome(out io.Writer, e experiment.Config, g results.Group) error {
 	if err := g.Check(); err != nil {
 		return err
 	}
-	var scores, early, success []float64
-	groups := map[string][]float64{}
+	var scores []float64
 	var each []string
+	all := results.Eval{Groups: map[string][]float64{}}
 	for _, r := range g.Runs {
-		last := r.Evals[len(r.Evals)-1]
-		scores = append(scores, last.Score())
-		early = append(early, last.Early...)
-		success = append(success, last.Success...)
-		each = append(each, fmt.Sprintf("%.4g", last.Score()))
+		last := lastEval(r)
+		scores, each = append(scores, last.Score()), append(each, fmt.Sprintf("%.4g", last.Score()))
+		all.Early, all.Success = append(all.Early, last.Early...), append(all.Success, last.Success...)
 		for name, returns := range last.Groups {
-			groups[name] = append(groups[name], returns...)
+			all.Groups[name] = append(all.Groups[name], returns...)
 		}
 	}
-	env, err := e.Task.Build(1, 1)
+	spec, err := envs.SpecOf(e.Task)
 	if err != nil {
 		return err
 	}
-	spec := env.Spec()
 	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), g.Label)
 	fmt.Fprintf(out, "  score      %.4g %s, %s (%s) of %d episodes\n",
 		stat.Mean(scores, nil), spec.Metric, viz.Count(len(scores), "seed"),
 		strings.Join(each, " "), e.Budget.EvalEpisodes)
-	printDetails(out, spec, early, success, groups)
+	printDetails(out, spec, all)
 	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n",
 		e.Budget.Name, viz.Short(float64(g.Runs[0].Frames)), paper.Preset(g))
 	fmt.Fprintf(out, "  reward     %s\n", rewardMode(e.Task.Shared().Reward, spec))
@@ -77,15 +74,15 @@ func printOutcome(out io.Writer, e experiment.Config, g results.Group) error {
 	return nil
 }
 
-func printDetails(out io.Writer, spec *envs.Spec, early, success []float64, groups map[string][]float64) {
+func printDetails(out io.Writer, spec *envs.Spec, e results.Eval) {
 	for _, g := range spec.Groups {
-		fmt.Fprintf(out, "  %-10s %.4g\n", g.Name, stat.Mean(groups[g.Name], nil))
+		fmt.Fprintf(out, "  %-10s %.4g\n", g.Name, stat.Mean(e.Groups[g.Name], nil))
 	}
-	if len(early) > 0 {
-		fmt.Fprintf(out, "  early      %.4g in the first %d steps\n", stat.Mean(early, nil), spec.Early)
+	if len(e.Early) > 0 {
+		fmt.Fprintf(out, "  early      %.4g in the first %d steps\n", stat.Mean(e.Early, nil), spec.Early)
 	}
-	if len(success) > 0 {
-		fmt.Fprintf(out, "  success    %.0f %% of episodes%s\n", 100*stat.Mean(success, nil), tooShort(spec))
+	if len(e.Success) > 0 {
+		fmt.Fprintf(out, "  success    %.0f %% of episodes%s\n", 100*stat.Mean(e.Success, nil), tooShort(spec))
 	}
 }
 
@@ -129,11 +126,11 @@ func evaluateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			env, err := as.Task.Build(1, 1)
+			spec, err := envs.SpecOf(as.Task)
 			if err != nil {
 				return err
 			}
-			spec, how := env.Spec(), "greedy"
+			how := "greedy"
 			if as.Budget.Sampled {
 				how = "sampled"
 			}
@@ -145,7 +142,7 @@ func evaluateCommand() *cobra.Command {
 			fmt.Fprintf(out, "%s  %s, seed %d, at %d frames: %d %s episodes\n",
 				trained.Task.Kind(), trained.Label(), trained.Seed, e.Frames, len(e.Scores), how)
 			fmt.Fprintf(out, "  score      %.4g %s%s\n", e.Score(), spec.Metric, precision)
-			printDetails(out, spec, e.Early, e.Success, e.Groups)
+			printDetails(out, spec, *e)
 			return nil
 		}),
 	}

@@ -102,22 +102,13 @@ func taskResults(t paper.Task, rs []*results.Record) (viz.Table, error) {
 		return viz.Table{}, err
 	}
 	out := viz.Table{Header: []string{
-		"method", "reward", "budget", "score (" + plan.Score(t) + ")", "success, %", "seeds × frames", "published",
+		"method", "reward", "budget", "score (" + plan.Score(t) + ")", fmt.Sprintf("first %d steps", steps), "success, %",
+		"seeds × frames", "published",
 	}}
-	const at = 4 // the column of the first steps
-	if steps > 0 {
-		out.Header = slices.Insert(out.Header, at, fmt.Sprintf("first %d steps", steps))
-	}
-	add := func(row []string, first string) {
-		if steps > 0 {
-			row = slices.Insert(row, at, first)
-		}
-		out.Rows = append(out.Rows, row)
-	}
 	count := fmt.Sprintf("%d episodes", episodes)
-	add([]string{"random play", "", "", short(random), "", count, ""}, short(firstRandom))
+	out.Rows = [][]string{{"random play", "", "", short(random), short(firstRandom), "", count, ""}}
 	if !math.IsNaN(script) {
-		add([]string{"script", "", "", short(script), "", count, ""}, short(firstScript))
+		out.Rows = append(out.Rows, []string{"script", "", "", short(script), short(firstScript), "", count, ""})
 	}
 	for _, g := range plan.Groups(rs, "task.reward") {
 		row, err := resultRow(t, g)
@@ -125,9 +116,9 @@ func taskResults(t paper.Task, rs []*results.Record) (viz.Table, error) {
 			return out, err
 		}
 		if n := unbuildable(g.Runs); n > 0 {
-			row[5] += fmt.Sprintf(", %d†", n)
+			row[6] += fmt.Sprintf(", %d†", n)
 		}
-		add(row, firstSteps(g))
+		out.Rows = append(out.Rows, row)
 	}
 	for _, learner := range []string{"mappo", "qmix"} {
 		recorded, err := export.BenchMARL(learner, t.ID)
@@ -139,7 +130,13 @@ func taskResults(t paper.Task, rs []*results.Record) (viz.Table, error) {
 			return out, err
 		}
 		row[1] = "dense"
-		add(row, viz.Missing)
+		out.Rows = append(out.Rows, row)
+	}
+	if steps == 0 {
+		out.Header = slices.Delete(out.Header, 4, 5)
+		for i, row := range out.Rows {
+			out.Rows[i] = slices.Delete(row, 4, 5)
+		}
 	}
 	return out, nil
 }
@@ -178,13 +175,12 @@ func resultRow(t paper.Task, g results.Group) ([]string, error) {
 	reward := paper.Setting(r.Experiment, "task.reward")
 	// Reward and budget have columns of their own.
 	label := strings.NewReplacer(" task.reward="+reward, "", " budget.name="+r.Budget, "").Replace(g.Label)
-	count := fmt.Sprintf("%d × %s", len(scores), viz.Short(float64(r.Frames)))
-	row := []string{label, reward, r.Budget, seeds(scores), successes(g), count, ""}
-	starred := map[bool]string{true: "sparse", false: "dense"}[t.Star]
-	if p, ok := paper.Sota.Published(t.ID, label); ok && reward == starred {
-		row[6] = p
+	published := ""
+	if starred := reward == "sparse"; starred == t.Star {
+		published = paper.Sota.Published(t.ID, label)
 	}
-	return row, nil
+	count := fmt.Sprintf("%d × %s", len(scores), viz.Short(float64(r.Frames)))
+	return []string{label, reward, r.Budget, seeds(scores), firstSteps(g), successes(g), count, published}, nil
 }
 
 // seeds lists up to five scores; of more it gives the mean and its interval.

@@ -103,7 +103,7 @@ type Surprises struct {
 func SurpriseCurve(x []float64, c, draws int, seed uint64) Surprises {
 	s := Surprises{Output: c, X: x}
 	for _, v := range x {
-		_, _, outside := sampleSurprise(v, c, draws, seed)
+		outside := outsideShare(sampleSurprise(v, c, draws, seed), v, c)
 		s.Outside, s.SampledOut = append(s.Outside, outsideBand(v, c)), append(s.SampledOut, outside)
 	}
 	return s

@@ -89,14 +89,12 @@ func (l LSVI) bonus(x float64) float64 {
 }
 
 // violations counts the visits at which Theorem 1's sandwich failed.
-func (t *trace) violations() int { return count(t.x, Violates) }
+func (t *trace) violations() int { return floats.Count(Violates, t.x) }
 
 // firstVisits counts the visits to a pair that no earlier episode made at the same step.
-func (t *trace) firstVisits() int { return count(t.first, func(first bool) bool { return first }) }
-
-func count[T any](all []T, is func(T) bool) (n int) {
-	for _, v := range all {
-		if is(v) {
+func (t *trace) firstVisits() (n int) {
+	for _, first := range t.first {
+		if first {
 			n++
 		}
 	}
@@ -132,18 +130,14 @@ type planner struct {
 	stages      []*stage
 	policy      []int     // greedy action [H,S]
 	uncertainty []float64 // x = ηᵀΛ_h⁻¹η [H,S·A]
-	eta         []*mat.VecDense
 }
 
 func newPlanner(m *MDP, l LSVI) *planner {
-	p := &planner{m: m, settings: l, policy: make([]int, m.Horizon*m.States)}
-	for pair := range m.States * m.Actions {
-		p.eta = append(p.eta, m.eta(pair))
-	}
+	steps := m.Horizon * m.States
+	p := &planner{m: m, settings: l, policy: make([]int, steps), uncertainty: make([]float64, steps*m.Actions)}
 	for range m.Horizon {
 		p.stages = append(p.stages, newStage(m, l.Lambda))
 	}
-	p.uncertainty = make([]float64, m.Horizon*len(p.eta))
 	return p
 }
 
@@ -162,9 +156,10 @@ func (p *planner) plan() {
 			best := math.Inf(-1)
 			for a := range m.Actions {
 				pair := s*m.Actions + a
-				x := mat.Inner(p.eta[pair], g.inverse, p.eta[pair])
+				eta := m.eta(pair)
+				x := mat.Inner(eta, g.inverse, eta)
 				p.uncertainty[h*m.States*m.Actions+pair] = x
-				q := min(mat.Dot(p.eta[pair], &chi)+p.settings.bonus(x), float64(m.Horizon-h))
+				q := min(mat.Dot(eta, &chi)+p.settings.bonus(x), float64(m.Horizon-h))
 				if q > best {
 					best, p.policy[h*m.States+s] = q, a
 				}

@@ -96,24 +96,22 @@ func outsideBand(x float64, c int) float64 {
 	return chi.CDF(max(level(low), 0)) + chi.Survival(max(level(high), 0))
 }
 
-// sampleSurprise draws next states from the predictive law and returns the mean realised surprise, its standard error,
-// and the fraction of draws outside [surpriseBand].
-func sampleSurprise(x float64, c, draws int, seed uint64) (mean, stderr, outside float64) {
-	r := rng.New(seed, "theory/surprise", uint64(c), math.Float64bits(x))
+// outsideShare is the share of realised surprises outside [surpriseBand].
+func outsideShare(surprises []float64, x float64, c int) float64 {
 	low, high := surpriseBand(x, c)
-	residual := make([]float64, c)
-	sum, squares := 0.0, 0.0
-	for range draws {
+	outside := floats.Count(func(kl float64) bool { return kl < low || kl > high }, surprises)
+	return float64(outside) / float64(len(surprises))
+}
+
+// sampleSurprise draws next states from the predictive law and returns their realised surprises.
+func sampleSurprise(x float64, c, draws int, seed uint64) []float64 {
+	r := rng.New(seed, "theory/surprise", uint64(c), math.Float64bits(x))
+	surprises, residual := make([]float64, draws), make([]float64, c)
+	for k := range surprises {
 		for i := range residual {
 			residual[i] = math.Sqrt(1+x) * float64(r.Norm())
 		}
-		kl := realisedSurprise(x, residual)
-		sum, squares = sum+kl, squares+kl*kl
-		if kl < low || kl > high {
-			outside++
-		}
+		surprises[k] = realisedSurprise(x, residual)
 	}
-	n := float64(draws)
-	mean = sum / n
-	return mean, math.Sqrt((squares/n - mean*mean) / n), outside / n
+	return surprises
 }

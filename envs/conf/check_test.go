@@ -134,3 +134,18 @@ func TestMistakesInTheProgramPanic(t *testing.T) {
 		}()
 	}
 }
+
+// A Go name hides an embedded one only if the keys are the same, too.
+func TestAKeyHidesThatOfAnEmbeddedStruct(t *testing.T) {
+	var names []string
+	for _, k := range Keys(struct {
+		shared
+		Copies bool   `json:"copies"`
+		Reward string `json:"prize"`
+	}{}) {
+		names = append(names, k.Key+" "+k.Type)
+	}
+	if got := strings.Join(names, ", "); got != "reward text, copies true or false, prize text" {
+		t.Error(got)
+	}
+}

@@ -52,27 +52,23 @@ func hashes(source []byte) map[string]string {
 // declarations lists the top-level declarations of a file by name, and of a type those of its methods, too.
 func declarations(file *ast.File) map[string][]ast.Node {
 	out := map[string][]ast.Node{}
+	for name, object := range file.Scope.Objects {
+		out[name] = []ast.Node{object.Decl.(ast.Node)}
+	}
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			id := d.Name
 			if d.Recv != nil {
-				id = receiver(d.Recv)
+				name := receiver(d.Recv).Name
+				out[name] = append(out[name], d)
 			}
-			out[id.Name] = append(out[id.Name], d)
 		case *ast.GenDecl:
+			if d.Tok != token.CONST || len(d.Specs) == 1 {
+				continue
+			}
 			for _, s := range d.Specs {
-				switch s := s.(type) {
-				case *ast.TypeSpec:
-					out[s.Name.Name] = append(out[s.Name.Name], s)
-				case *ast.ValueSpec:
-					for _, n := range s.Names {
-						var node ast.Node = s
-						if d.Tok == token.CONST && len(d.Specs) > 1 {
-							node = d // a constant may depend on those above it
-						}
-						out[n.Name] = append(out[n.Name], node)
-					}
+				for _, n := range s.(*ast.ValueSpec).Names {
+					out[n.Name] = []ast.Node{d} // a constant may depend on those above it
 				}
 			}
 		}

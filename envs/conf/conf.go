@@ -60,31 +60,26 @@ func lookup(group reflect.Type, kind string) (Kinder, error) {
 	return clone(reflect.ValueOf(proto)).Interface().(Kinder), nil
 }
 
-// registered returns the registered default of a kind that has type t, in whatever group it is.
-func registered(kind string, t reflect.Type) (reflect.Value, bool) {
+// registered returns the registered default of a kind that has type t, in any group; the zero Value if there is none.
+func registered(kind string, t reflect.Type) reflect.Value {
 	for _, group := range registry {
 		if proto, ok := group[kind]; ok && reflect.TypeOf(proto) == t {
-			return reflect.ValueOf(proto), true
+			return reflect.ValueOf(proto)
 		}
 	}
-	return reflect.Value{}, false
+	return reflect.Value{}
 }
 
 func kinds(group reflect.Type) []string { return slices.Sorted(maps.Keys(registry[group])) }
 
-// groupName turns an interface type into the word that a user knows: envs.Config is a "task".
+// groupNames are the words that users know for groups that are not called after their package or their type.
+var groupNames = map[string]string{"envs.Config": "task", "learn.Config": "learner", "explore.Config": "explorer"}
+
+// groupName is a group as users know it: policy.Config is a "policy", learn.MixerConfig a "mixer".
 func groupName(group reflect.Type) string {
-	if name := strings.TrimSuffix(group.Name(), "Config"); name != "" {
-		return strings.ToLower(name)
+	if name, ok := groupNames[group.String()]; ok {
+		return name
 	}
-	pkg := group.PkgPath()[strings.LastIndexByte(group.PkgPath(), '/')+1:]
-	switch pkg {
-	case "envs":
-		return "task"
-	case "learn":
-		return "learner"
-	case "explore":
-		return "explorer"
-	}
-	return cmp.Or(pkg, "value")
+	pkg, name, _ := strings.Cut(strings.TrimSuffix(group.String(), "Config"), ".")
+	return strings.ToLower(cmp.Or(name, pkg))
 }

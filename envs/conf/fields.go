@@ -47,48 +47,39 @@ func fields(t reflect.Type) []field {
 	if known, ok := fieldsOf.Load(t); ok {
 		return known.([]field)
 	}
-	var known []field
-	for _, f := range collect(t, nil) {
-		i := slices.IndexFunc(known, func(other field) bool { return other.name == f.name })
-		switch {
-		case t.Implements(kinderType) && (f.name == kindKey || f.name == codeKey):
-			panic(fmt.Sprintf("conf: %s has a field for the key %q, which is reserved", t, f.name))
-		case i < 0:
-			known = append(known, f)
-		case len(known[i].index) == len(f.index):
-			panic(fmt.Sprintf("conf: %s has two fields for the key %q", t, f.name))
-		case len(known[i].index) > len(f.index):
-			known = append(slices.Delete(known, i, i+1), f)
-		}
-	}
-	fieldsOf.Store(t, known)
-	return known
-}
-
-// collect lists the keys of t and of the structs that it embeds; at is the index path of t in the outermost struct.
-func collect(t reflect.Type, at []int) (all []field) {
+	var all []field
 	for i := range t.NumField() {
 		f := t.Field(i)
-		index := append(slices.Clone(at), i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		embedded := f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct
-		if embedded {
-			all = append(all, collect(f.Type, index)...)
+		switch {
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
+			for _, inner := range fields(f.Type) {
+				inner.index = append([]int{i}, inner.index...)
+				all = append(all, inner)
+			}
+		case name != "-" && f.IsExported():
+			tag := f.Tag.Get("conf")
+			own := field{name: cmp.Or(name, f.Name), index: f.Index, help: f.Tag.Get("help"), bounds: bounds(f)}
+			own.omitZero = strings.Contains(options, "omitzero")
+			own.omitDefault, own.scalar = strings.Contains(tag, "omitdefault"), strings.Contains(tag, "scalar")
+			if list, ok := f.Tag.Lookup("oneof"); ok {
+				own.choices = strings.Split(list, ",")
+			}
+			all = append(all, own)
 		}
-		if embedded || name == "-" || !f.IsExported() {
-			continue
-		}
-		ours := strings.Split(f.Tag.Get("conf"), ",")
-		var choices []string
-		if list, ok := f.Tag.Lookup("oneof"); ok {
-			choices = strings.Split(list, ",")
-		}
-		all = append(all, field{
-			name: cmp.Or(name, f.Name), index: index, omitZero: strings.Contains(options, "omitzero"),
-			omitDefault: slices.Contains(ours, "omitdefault"), scalar: slices.Contains(ours, "scalar"),
-			help: f.Tag.Get("help"), bounds: bounds(f), choices: choices,
-		})
 	}
+	hidden := func(f field) bool {
+		shallower := func(other field) bool { return other.name == f.name && len(other.index) < len(f.index) }
+		return slices.ContainsFunc(all, shallower)
+	}
+	all = slices.DeleteFunc(slices.Clone(all), hidden)
+	for i, f := range all {
+		same := func(other field) bool { return other.name == f.name }
+		if slices.ContainsFunc(all[:i], same) || t.Implements(kinderType) && (f.name == kindKey || f.name == codeKey) {
+			panic(fmt.Sprintf("conf: %s has two fields for the key %q", t, f.name))
+		}
+	}
+	fieldsOf.Store(t, all)
 	return all
 }
 
@@ -97,10 +88,10 @@ var kinderType = reflect.TypeFor[Kinder]()
 // kindOf returns the kind of a config value; ok is false for a value that is no config, such as a plain struct or nil.
 func kindOf(v reflect.Value) (kind string, ok bool) {
 	k, ok := v.Interface().(Kinder)
-	if ok {
-		kind = k.Kind()
+	if !ok {
+		return "", false
 	}
-	return kind, ok
+	return k.Kind(), true
 }
 
 // unwrap returns what interfaces and pointers hold, the zero Value for nil.

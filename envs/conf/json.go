@@ -84,11 +84,12 @@ func treeOfStruct(path string, v reflect.Value) (any, error) {
 			out[codeKey] = code
 		}
 	}
-	usual, registered := registered(kind, v.Type())
+	usual := registered(kind, v.Type())
 	for _, f := range fields(v.Type()) {
 		x := v.FieldByIndex(f.index)
-		if f.omitZero && isZero(x) || f.omitDefault && registered &&
-			reflect.DeepEqual(x.Interface(), usual.FieldByIndex(f.index).Interface()) {
+		isUsual := f.omitDefault && usual.IsValid() &&
+			reflect.DeepEqual(x.Interface(), usual.FieldByIndex(f.index).Interface())
+		if f.omitZero && isZero(x) || isUsual {
 			continue
 		}
 		var err error
@@ -170,21 +171,9 @@ func overlay(src any, dst reflect.Value) error {
 // decoder replaces slices and interfaces instead of writing through them, because the caller's value shares them.
 type decoder struct{ root reflect.Value } // root is the config before the change, for suggestions
 
-// commandLine is a value in the form of a command line; the type of its setting decides what it means.
-type commandLine string
-
 // value overlays src on dst.
 func (d *decoder) value(path string, src any, dst reflect.Value) error {
-	var err error
-	if s, ok := src.(commandLine); ok {
-		if src, err = typed(string(s), dst.Type()); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
 	members, isObject := src.(map[string]any)
-	if kind, ok := members[kindKey].(commandLine); ok {
-		members[kindKey] = string(kind)
-	}
 	items, _ := src.([]any)
 	replaced := reflect.New(dst.Type())
 	switch {
@@ -222,15 +211,16 @@ func (d *decoder) members(path string, members map[string]any, dst reflect.Value
 		if i < 0 {
 			return d.unknown(path, key, kind, known)
 		}
-		_, isList := src.([]any)
-		if _, isText := src.(commandLine); known[i].scalar && !isList && !isText {
+		if _, isList := src.([]any); known[i].scalar && !isList {
 			src = []any{src}
 		}
 		to := dst.FieldByIndex(known[i].index)
-		if err := d.value(join(path, key), src, to); err != nil {
-			if bad := (*Invalid)(nil); errors.As(err, &bad) && to.Kind() != reflect.Struct && to.Kind() != reflect.Interface {
-				bad.Help = known[i].help
-			}
+		err := d.value(join(path, key), src, to)
+		isPart := to.Kind() == reflect.Struct || to.Kind() == reflect.Interface
+		if bad := (*Invalid)(nil); errors.As(err, &bad) && !isPart {
+			bad.Help = known[i].help
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -273,13 +263,18 @@ func (d *decoder) config(path string, members map[string]any, dst reflect.Value)
 // clearOmitted sets settings tagged omitzero that are not in members to zero, if members has all others. Then Marshal
 // wrote them, and left out what was zero, whatever the registered default is now. A person leaves out more.
 func clearOmitted(members map[string]any, body reflect.Value) {
-	known := fields(body.Type())
-	omitted := func(f field) bool { _, given := members[f.name]; return !given }
-	if slices.ContainsFunc(known, func(f field) bool { return omitted(f) && !f.omitZero }) {
-		return
+	var omitted []reflect.Value
+	for _, f := range fields(body.Type()) {
+		if _, given := members[f.name]; given {
+			continue
+		}
+		if !f.omitZero {
+			return
+		}
+		omitted = append(omitted, body.FieldByIndex(f.index))
 	}
-	for _, f := range known {
-		if v := body.FieldByIndex(f.index); omitted(f) && !isZero(v) {
+	for _, v := range omitted {
+		if !isZero(v) {
 			v.SetZero()
 		}
 	}

@@ -24,29 +24,24 @@ type KeyDoc struct {
 
 // Sentence says what the setting is and which values it can have: "reward stream; one of dense, sparse".
 func (k KeyDoc) Sentence() string {
-	var parts []string
-	if k.About != "" {
-		parts = append(parts, k.About)
-	}
+	allowed := k.Type
 	switch {
 	case k.Kinds != nil:
-		parts = append(parts, oneOf(k.Kinds))
-	case strings.HasPrefix(k.Type, "one of "):
-		parts = append(parts, k.Type)
+		allowed = oneOf(k.Kinds)
 	case k.Bounds != nil && strings.HasPrefix(k.Type, "a list"):
-		parts = append(parts, "each "+k.Bounds.String())
+		allowed = "each " + k.Bounds.String()
 	case k.Bounds != nil:
-		parts = append(parts, k.Bounds.String())
-	case k.About == "":
-		parts = append(parts, k.Type)
+		allowed = k.Bounds.String()
+	case k.About != "" && !strings.HasPrefix(k.Type, "one of "):
+		return k.About
 	}
-	return strings.Join(parts, "; ")
+	return strings.TrimPrefix(k.About+"; "+allowed, "; ")
 }
 
 // Keys lists every key of v, a struct or config or a pointer to one, in the order of declaration. The key of a config
 // comes before the keys inside it.
 func Keys(v any) []KeyDoc {
-	return keys("", reflect.ValueOf(v), make([]KeyDoc, 0, 128)) // an experiment has about a hundred
+	return appendKeys(make([]KeyDoc, 0, 128), "", reflect.ValueOf(v)) // an experiment has about a hundred
 }
 
 // ByKey returns the values of v, in the form that Set reads, by dotted key.
@@ -58,37 +53,38 @@ func ByKey(v any) map[string]string {
 	return out
 }
 
-func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
-	if v.Kind() == reflect.Interface && path != "" {
-		kind, isSet := kindOf(v)
-		if !isSet {
-			kind = "null"
-		}
-		all = append(all, KeyDoc{Key: path, Type: typeName(v.Type()), Value: kind, Kinds: kinds(v.Type())})
-	}
-	if v = unwrap(v); !v.IsValid() {
+// appendKeys appends the keys of what v holds, a struct at a dotted path; others have none.
+func appendKeys(all []KeyDoc, path string, v reflect.Value) []KeyDoc {
+	if v = unwrap(v); v.Kind() != reflect.Struct {
 		return all
 	}
-	if v.Kind() != reflect.Struct {
-		value := fmt.Sprint(v)
-		if t, err := tree(path, v); err == nil {
-			value = plainText(t)
-		}
-		return append(all, KeyDoc{Key: path, Type: typeName(v.Type()), Value: value})
-	}
 	for _, f := range fields(v.Type()) {
-		from := len(all)
-		all = keys(join(path, f.name), f.in(v), all)
-		if from == len(all) || all[from].Key != join(path, f.name) {
-			continue // a struct has no key of its own
+		x := f.in(v)
+		if x.Kind() != reflect.Struct { // which has no value of its own
+			all = append(all, f.doc(join(path, f.name), x))
 		}
-		k := &all[from]
-		k.About, k.Bounds = f.help, f.bounds
-		if f.choices != nil {
-			k.Type = oneOf(f.choices)
-		}
+		all = appendKeys(all, join(path, f.name), x)
 	}
 	return all
+}
+
+// doc describes the field, whose value is v.
+func (f *field) doc(key string, v reflect.Value) KeyDoc {
+	k := KeyDoc{Key: key, Type: typeName(v.Type()), About: f.help, Bounds: f.bounds}
+	if f.choices != nil {
+		k.Type = oneOf(f.choices)
+	}
+	if v.Kind() == reflect.Interface {
+		k.Kinds = kinds(v.Type())
+	}
+	if kind, isConfig := kindOf(v); isConfig {
+		k.Value = kind
+	} else if t, err := tree(key, v); err == nil {
+		k.Value = plainText(t)
+	} else {
+		k.Value = fmt.Sprint(v) // not finite
+	}
+	return k
 }
 
 // plainText is the form of a tree that Set reads: JSON, but text without quotes.
@@ -135,11 +131,30 @@ func Get(v any, key string) (value string, ok bool) {
 // quotes, a list is JSON or separated by commas, a config is its kind, as in explore=db, or a JSON object. Errors leave
 // *dst unchanged, as in Unmarshal.
 func Set(dst any, path, text string) error {
-	var src any = commandLine(text)
-	for _, name := range slices.Backward(strings.Split(path, ".")) {
+	names := strings.Split(path, ".")
+	src, err := typed(text, typeAt(reflect.ValueOf(dst), names))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for _, name := range slices.Backward(names) {
 		src = map[string]any{name: src}
 	}
 	return overlay(src, reflect.ValueOf(dst).Elem())
+}
+
+// typeAt returns the type of a setting of v; text for other keys, such as the kind of a config.
+func typeAt(v reflect.Value, names []string) reflect.Type {
+	for _, name := range names {
+		if v = unwrap(v); v.Kind() != reflect.Struct {
+			return reflect.TypeFor[string]()
+		}
+		i := slices.IndexFunc(fields(v.Type()), func(f field) bool { return f.name == name })
+		if i < 0 {
+			return reflect.TypeFor[string]()
+		}
+		v = v.FieldByIndex(fields(v.Type())[i].index)
+	}
+	return v.Type()
 }
 
 // typed turns the text of a value of type t into a tree. Text that does not fit is returned unchanged, for the error.

@@ -22,11 +22,10 @@ func TaskSummary(t paper.Task) (viz.Table, error) {
 	if err != nil {
 		return viz.Table{}, err
 	}
-	env, err := cfg.Build(1, 1)
+	s, err := envs.SpecOf(cfg)
 	if err != nil {
 		return viz.Table{}, err
 	}
-	s := env.Spec()
 	name := t.ID
 	if t.About != "" {
 		name += ": " + t.About

@@ -5,7 +5,6 @@ package paper
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -35,44 +34,46 @@ type Aggregate struct {
 	Left    []string      // tasks that were left out because a method lacks runs or there is no scale
 }
 
-// Aggregate gathers the scaled last scores of the largest set of methods and tasks in which every method has runs on every task,
-// at least two of each; size is the number of pairs of a method and a task. scale gives the scale of a task by its ID, zero if
-// there is none. A row counts as one method under its head.
+// Aggregate gathers the scaled last scores of the largest set of methods and tasks in which every method has runs on
+// every task, at least two of each. scale gives the scale of a task by its ID, zero if there is none. A row counts as one
+// method under its head.
 func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)) (a Aggregate, err error) {
 	runs := asked{src: src}
-	has := make([]uint64, len(t.Rows)) // the columns with a scale in which a row was measured, one bit each
-	measured := make([]bool, len(t.Rows))
-	scales := make([]Scale, len(t.Columns))
-	for j := range t.Columns {
-		var here []int
-		for i, row := range t.Rows {
-			if row.Cells[j].Minus == nil && len(runs.of(row.Cells[j].Trial).Runs) > 0 {
-				here, measured[i] = append(here, i), true
+	scores := make([][][]float64, len(t.Rows)) // [row][column][seed]; empty: not measured
+	for i, row := range t.Rows {
+		scores[i] = make([][]float64, len(t.Columns))
+		for j, cell := range row.Cells {
+			if cell.Minus == nil {
+				scores[i][j] = runs.scores(cell.Trial)
 			}
 		}
-		if len(here) < 2 {
+	}
+	scales := make([]Scale, len(t.Columns)) // zero where nothing can be averaged
+	for j := range t.Columns {
+		n := 0
+		for i := range t.Rows {
+			n += min(1, len(scores[i][j]))
+		}
+		if n < 2 {
 			continue
 		}
 		if scales[j], err = scale(t.Rows[0].Cells[j].Trial.Task); err != nil {
 			return a, err
 		}
-		for _, i := range here {
-			if scales[j] != (Scale{}) {
-				has[i] |= 1 << j
-			}
-		}
 	}
-	rows, columns := largest(has)
+	rows, columns := largest(len(t.Rows), len(t.Columns), func(i, j int) bool {
+		return scales[j] != Scale{} && len(scores[i][j]) > 0
+	})
 	for j, column := range t.Columns {
-		if columns&(1<<j) == 0 {
-			a.Left = append(a.Left, column)
-		} else {
+		if slices.Contains(columns, j) {
 			a.Tasks, a.Scales = append(a.Tasks, column), append(a.Scales, scales[j])
+		} else {
+			a.Left = append(a.Left, column)
 		}
 	}
 	for i, row := range t.Rows {
-		if rows&(1<<i) == 0 {
-			if measured[i] {
+		if !slices.Contains(rows, i) {
+			if len(slices.Concat(scores[i]...)) > 0 {
 				a.Without = append(a.Without, row.Head)
 			}
 			continue
@@ -81,14 +82,11 @@ func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)
 			a.Base = len(a.Methods)
 		}
 		var all [][]float64
-		for j := range t.Columns {
-			if columns&(1<<j) != 0 {
-				scores := runs.scores(row.Cells[j].Trial)
-				for n := range scores {
-					scores[n] = scales[j].of(scores[n])
-				}
-				all = append(all, scores)
+		for _, j := range columns {
+			for n, score := range scores[i][j] {
+				scores[i][j][n] = scales[j].of(score)
 			}
+			all = append(all, scores[i][j])
 		}
 		a.Methods, a.Scores = append(a.Methods, row.Head), append(a.Scores, all)
 	}
@@ -96,23 +94,26 @@ func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)
 }
 
 // largest chooses rows and the columns that all of them have, at least two of each, so that rows × columns are most; of
-// equals the one with most columns. Both are sets of bits, empty if there is no choice. It tries every set of rows:
-// tables have ten.
-func largest(has []uint64) (rows, columns uint64) {
-	size := 0
-	for set := uint64(1); set < 1<<len(has); set++ {
-		common := ^uint64(0)
-		for i, h := range has {
+// equals the one with most columns. It tries every set of rows: tables have ten.
+func largest(rows, columns int, has func(i, j int) bool) (chosen, common []int) {
+	for set := range 1 << rows {
+		var some, all []int
+		for i := range rows {
 			if set&(1<<i) != 0 {
-				common &= h
+				some = append(some, i)
 			}
 		}
-		m, n := bits.OnesCount64(set), bits.OnesCount64(common)
-		if m >= 2 && n >= 2 && (m*n > size || m*n == size && n > bits.OnesCount64(columns)) {
-			rows, columns, size = set, common, m*n
+		for j := range columns {
+			if !slices.ContainsFunc(some, func(i int) bool { return !has(i, j) }) {
+				all = append(all, j)
+			}
+		}
+		more := len(some)*len(all) - len(chosen)*len(common)
+		if len(some) >= 2 && len(all) >= 2 && (more > 0 || more == 0 && len(all) > len(common)) {
+			chosen, common = some, all
 		}
 	}
-	return rows, columns
+	return chosen, common
 }
 
 // about says what was averaged, and on which scales.
@@ -146,23 +147,16 @@ func (a Aggregate) Summary() viz.Table {
 	t.Title = fmt.Sprintf("Aggregate scores of %s over %s", viz.Count(len(a.Methods), "method"), viz.Count(len(a.Tasks), "task"))
 	for i, method := range a.Methods {
 		show := func(name string, f func([][]float64) float64) string {
-			return interval(stats.Bootstrap(a.Scores[i], f, resamples, rng.New(0, "paper/aggregate/"+name)))
+			return Rounded(stats.Bootstrap(a.Scores[i], f, resamples, rng.New(0, "paper/aggregate/"+name)), 2)
 		}
 		odds := viz.Missing
 		if i != a.Base {
-			odds = interval(stats.BootstrapTwo(a.Scores[i], a.Scores[a.Base], stats.Improvement, resamples, rng.New(0, "paper/improvement")))
+			better := stats.BootstrapTwo(a.Scores[i], a.Scores[a.Base], stats.Improvement, resamples, rng.New(0, "paper/improvement"))
+			odds = Rounded(better, 2)
 		}
 		t.Rows = append(t.Rows, []string{method, show("iqm", stats.IQM), show("mean", stats.Mean), show("median", stats.Median), odds})
 	}
 	return t
-}
-
-// interval writes an estimate: "0.52 [0.40, 0.63]", without bounds of too few seeds.
-func interval(i stats.Interval) string {
-	if math.IsNaN(i.Low) {
-		return fmt.Sprintf("%.2f", i.Value)
-	}
-	return fmt.Sprintf("%.2f [%.2f, %.2f]", i.Value, i.Low, i.High)
 }
 
 // profileReach is how far from play without learning, 0 and 1, scores may lie that a profile shows: single runs on a

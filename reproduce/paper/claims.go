@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"cermic/envs/conf"
 	"cermic/viz"
 )
 
@@ -88,7 +89,7 @@ func tested(found []Finding) (n int) {
 
 // FindClaim returns the claim with an ID. The error names near ones.
 func FindClaim(id string) (Claim, error) {
-	return find("claim", id, Claims, func(c Claim) string { return c.ID }, func(c Claim) bool { return c.ID == id })
+	return conf.Find("claim", id, Claims, func(c Claim) string { return c.ID })
 }
 
 // Decide derives the verdict from the runs of the first of the sources that support or contradict the claim; sources
@@ -143,7 +144,9 @@ func theorems(tests []comparison) (out []comparison) {
 		}
 		t.trials, t.of = slices.Clone(t.trials), strings.ReplaceAll(t.of, "-CERMIC", "-CERMIC"+strings.ToUpper(theoremSuffix))
 		for i := range t.trials {
-			t.trials[i] = *t.trials[i].theorem()
+			if t.trials[i].cermic() {
+				t.trials[i].Method += theoremSuffix
+			}
 		}
 		out = append(out, t)
 	}

@@ -319,7 +319,7 @@ func TestADifferenceHasOnePWhereverItStands(t *testing.T) {
 			t.Fatalf("%q, %v; want %d rows", d.Rows, err, rows)
 		}
 		for _, row := range d.Rows {
-			task, err := FindTask(row[0])
+			task, err := FindTask(row[0], Tasks)
 			if err != nil || row[3] != want[task.Title()] {
 				t.Errorf("%s: p = %s, the claim has %s (%v)", row[0], row[3], want[task.Title()], err)
 			}
@@ -344,7 +344,7 @@ func TestAnEffectCountsBeyondDifferencesThatDoNotMatter(t *testing.T) {
 		{-0.7, "no difference that matters", Undecided}, {-1.3, "significant;", Contradicted},
 	} {
 		src := scaled{onTasks(map[string][2]float64{"vmas/balance": {0, c.effect}})}
-		found, err := findings(against(suite(VMAS)[5:6], "mappo-cermic", "mappo"), src)
+		found, err := findings(against(suiteTasks(VMAS)[5:6], "mappo-cermic", "mappo"), src)
 		if err != nil || len(found) != 1 || !found[0].significant() {
 			t.Fatalf("%v, %v", found, err)
 		}
@@ -454,7 +454,7 @@ func TestTheoremsBonusHasAVerdictOfItsOwn(t *testing.T) {
 }
 
 func TestRelativeGainsLeaveOutTasksWithoutABaseline(t *testing.T) {
-	upper, lower := suite(MeltingPot)[:2], suite(VMAS)[:1]
+	upper, lower := suiteTasks(MeltingPot)[:2], suiteTasks(VMAS)[:1]
 	gain := func(scores ...[]float64) float64 {
 		estimate, _ := stats.Contrast(gains("", upper, lower).terms(scores))
 		return estimate.Value
@@ -475,7 +475,7 @@ func TestRelativeGainsLeaveOutTasksWithoutABaseline(t *testing.T) {
 
 // The variance of x̄/b̄ is var(x̄)/b̄² + x̄²·var(b̄)/b̄⁴ to first order: a baseline near zero leaves the gain open.
 func TestRelativeGainsAreAsUncertainAsTheirBaseline(t *testing.T) {
-	upper, lower := suite(MeltingPot)[:1], suite(VMAS)[:1]
+	upper, lower := suiteTasks(MeltingPot)[:1], suiteTasks(VMAS)[:1]
 	x, b := []float64{10, 12, 14}, []float64{-1, -2, -6}
 	estimate, _ := stats.Contrast(gains("", upper, lower).terms([][]float64{x, b, {4, 4.0001}, {2, 2}}))
 	if want := (12.+3)/3 - 1; math.Abs(estimate.Value-want) > 1e-4 {

@@ -50,8 +50,10 @@ func rowsOf(t *Benchmark, upper, lower string) (out []comparison) {
 	return out
 }
 
-// trial is that of a cell.
-func (t *Benchmark) trial(head string, column int) Trial { return t.cell(head, column).Trial }
+// trial is that of the cell under a head and in the column with this number.
+func (t *Benchmark) trial(head string, column int) Trial {
+	return must(t.Row("", head)).Rows[0].Cells[column].Trial
+}
 
 // changed are the comparisons with a change in each.
 func changed(cs []comparison, change func(*comparison)) []comparison {
@@ -82,14 +84,10 @@ func mechanism(cs []comparison) []comparison {
 }
 
 // starred are the tasks adapted to a sparse reward.
-func starred() []Task { return tasksWith(func(t Task) bool { return t.Star }) }
+func starred() []Task { return tasksWith(Tasks, func(t Task) bool { return t.Star }) }
 
-// suite are the tasks of Table 1 in a suite.
-func suite(s Suite) []Task { return tasksWith(func(t Task) bool { return t.Suite == s }) }
-
-func tasksWith(is func(Task) bool) []Task {
-	return slices.DeleteFunc(slices.Clone(Tasks), func(t Task) bool { return !is(t) })
-}
+// suiteTasks are the tasks of Table 1 in a suite.
+func suiteTasks(s Suite) []Task { return tasksWith(Tasks, func(t Task) bool { return t.Suite == s }) }
 
 // curiosity compares on each task the mean over the curiosity-driven methods with the mean over the traditional ones,
 // CERMIC left out.
@@ -116,7 +114,10 @@ func curiosity() (out []comparison) {
 
 // strongest compares the relative gain on Melting Pot with that on the other suites.
 func strongest() []comparison {
-	return []comparison{gains("Melting Pot against VMAS", suite(MeltingPot), suite(VMAS)), gains("Melting Pot against SMACv2", suite(MeltingPot), suite(SMACv2))}
+	return []comparison{
+		gains("Melting Pot against VMAS", suiteTasks(MeltingPot), suiteTasks(VMAS)),
+		gains("Melting Pot against SMACv2", suiteTasks(MeltingPot), suiteTasks(SMACv2)),
+	}
 }
 
 // gains compares the mean over upper of (MAPPO-CERMIC − MAPPO)/|MAPPO| with that over lower. Tasks where MAPPO's mean
@@ -163,34 +164,30 @@ func stretched(x []float64, times float64) []float64 {
 	return out
 }
 
-// eachDensity calls f with the task, the sparse and the dense trial of every row of Table 4, and the same two of the
-// table's last row, CERMIC's.
-func eachDensity(f func(row Row, task string, sparse, dense, oursSparse, oursDense Trial)) {
-	ours := Density.Rows[len(Density.Rows)-1]
+// drops compares training on the sparse reward with training on the dense one, by the differences of Table 4.
+func drops() (out []comparison) {
 	for _, row := range Density.Rows {
-		for j := 0; j < len(row.Cells); j += 3 {
-			task := strings.TrimSuffix(Density.Columns[j], " sparse")
-			f(row, task, row.Cells[j].Trial, row.Cells[j+1].Trial, ours.Cells[j].Trial, ours.Cells[j+1].Trial)
+		for j, c := range row.Cells {
+			if c.Minus != nil {
+				of := row.Head + ", trained on the sparse − on the dense reward"
+				out = append(out, twoOf(strings.TrimSuffix(Density.Columns[j], " Δ"), of, *c.Minus, c.Trial))
+			}
 		}
 	}
-}
-
-// drops compares training on the sparse reward with training on the dense one.
-func drops() (out []comparison) {
-	eachDensity(func(row Row, task string, sparse, dense, _, _ Trial) {
-		out = append(out, twoOf(task, row.Head+", trained on the sparse − on the dense reward", sparse, dense))
-	})
 	return out
 }
 
-// smallerDrops compares the drop of other methods with CERMIC's.
+// smallerDrops compares the drop of other methods with CERMIC's, the last row.
 func smallerDrops() (out []comparison) {
-	const ours = "MAPPO-CERMIC"
-	eachDensity(func(row Row, task string, a, b, x, y Trial) {
-		if row.Head != ours {
-			out = append(out, comparison{on: task, of: "drop of " + row.Head + " − drop of " + ours, trials: []Trial{a, b, x, y}, terms: with(1, -1, -1, 1)})
-		}
-	})
+	const tasks = 3
+	all := drops()
+	others, ours := all[:len(all)-tasks], all[len(all)-tasks:]
+	for i, other := range others {
+		own := ours[i%tasks]
+		method, _, _ := strings.Cut(other.of, ",")
+		out = append(out, comparison{on: other.on, of: "drop of " + method + " − drop of MAPPO-CERMIC",
+			trials: slices.Concat(other.trials, own.trials), terms: with(1, -1, -1, 1)})
+	}
 	return out
 }
 

@@ -54,10 +54,9 @@ func DenseAndSparse(src Source, suite Suite, methods []string, changes ...string
 	if len(changes) > 0 {
 		t.Notes = append(t.Notes, "CERMIC with "+strings.Join(changes, ", ")+".")
 	}
-	for _, task := range Tasks {
-		if task.Suite == suite {
-			t.Rows = append(t.Rows, []string{task.Abbreviation})
-		}
+	tasks := suiteTasks(suite)
+	for _, task := range tasks {
+		t.Rows = append(t.Rows, []string{task.Abbreviation})
 	}
 	for _, method := range methods {
 		m, err := FindMethod(method)
@@ -65,11 +64,7 @@ func DenseAndSparse(src Source, suite Suite, methods []string, changes ...string
 			return viz.Table{}, err
 		}
 		t.Header = append(t.Header, m.Name+" dense", "sparse", "published")
-		i := 0
-		for j, task := range Tasks {
-			if task.Suite != suite {
-				continue
-			}
+		for i, task := range tasks {
 			for _, reward := range []string{"dense", "sparse"} {
 				trial := RewardTrial(task, m.ID, reward)
 				if m.Group == Ours {
@@ -77,21 +72,11 @@ func DenseAndSparse(src Source, suite Suite, methods []string, changes ...string
 				}
 				t.Rows[i] = append(t.Rows[i], estimate(runs.scores(trial), task.Decimals))
 			}
-			t.Rows[i] = append(t.Rows[i], viz.Fixed(Sota.cell(m.Name, j).Value, task.Decimals))
-			i++
+			published, _ := Sota.of(Trial{Task: task.ID, Method: m.ID})
+			t.Rows[i] = append(t.Rows[i], viz.Fixed(published.Value, task.Decimals))
 		}
 	}
 	return t, runs.err
-}
-
-// cell is the one of a method's row and the column with this number.
-func (t *Benchmark) cell(head string, column int) Cell {
-	for _, row := range t.Rows {
-		if row.Head == head {
-			return row.Cells[column]
-		}
-	}
-	panic("paper: no row " + head)
 }
 
 // overSeeds is the mean of runs with its bootstrap interval.
@@ -104,10 +89,14 @@ func estimate(x []float64, decimals int) string {
 	if len(x) == 0 {
 		return viz.Missing
 	}
-	i := overSeeds(x)
-	text := viz.Fixed(i.Value, decimals)
-	if !math.IsNaN(i.Low) {
-		text += fmt.Sprintf(" [%s, %s]", viz.Fixed(i.Low, decimals), viz.Fixed(i.High, decimals))
+	return fmt.Sprintf("%s × %d", Rounded(overSeeds(x), decimals), len(x))
+}
+
+// Rounded writes an estimate with so many decimals: "0.52 [0.40, 0.63]", without bounds of too few seeds.
+func Rounded(i stats.Interval, decimals int) string {
+	value := viz.Fixed(i.Value, decimals)
+	if math.IsNaN(i.Low) {
+		return value
 	}
-	return fmt.Sprintf("%s × %d", text, len(x))
+	return fmt.Sprintf("%s [%s, %s]", value, viz.Fixed(i.Low, decimals), viz.Fixed(i.High, decimals))
 }

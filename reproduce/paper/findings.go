@@ -63,59 +63,68 @@ func (f Finding) matters() bool {
 // yet count in Holm's correction, so that p does not change with what else has been run.
 func findings(tests []comparison, src Source) (out []Finding, err error) {
 	ps := slices.Repeat([]float64{1}, len(tests))
-	var at []int // of each finding, in tests
+	found := make([]*Finding, len(tests))
 	for i, t := range tests {
-		f, p, err := t.find(src)
+		f, err := t.find(src)
 		if err != nil {
 			return nil, err
 		}
 		if f == nil || math.IsNaN(f.Estimate.Value) { // no runs; the variance of one run, or relative gains of nothing
 			continue
 		}
-		f.Family, f.P = len(tests), p
-		if !math.IsNaN(p) {
-			ps[i] = p
+		if found[i] = f; !math.IsNaN(f.P) {
+			ps[i] = f.P
 		}
-		out, at = append(out, *f), append(at, i)
 	}
-	for i, p := range stats.Holm(ps) {
-		if k := slices.Index(at, i); k >= 0 && !math.IsNaN(out[k].P) {
-			out[k].P = p
+	ps = stats.Holm(ps)
+	for i, f := range found {
+		if f == nil {
+			continue
 		}
+		if f.Family = len(tests); !math.IsNaN(f.P) {
+			f.P = ps[i]
+		}
+		out = append(out, *f)
 	}
 	return out, nil
 }
 
-// find measures a comparison; p is not adjusted, and NaN if the runs cannot be tested. It is nil unless all trials have
+// find measures a comparison; P is not adjusted, and NaN if the runs cannot be tested. It is nil unless all trials have
 // runs.
-func (t comparison) find(src Source) (f *Finding, p float64, err error) {
-	f = &Finding{On: t.on, Of: t.of, Null: t.null}
+func (t comparison) find(src Source) (*Finding, error) {
+	f := &Finding{On: t.on, Of: t.of, Null: t.null}
 	var runs []results.Group
 	for _, trial := range t.trials {
 		g, err := src.Runs(trial)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		scores, err := t.read(g, trial)
+		score := trial.scores
+		if t.score != nil {
+			score = t.score
+		}
+		scores, err := score(g)
 		if err != nil || len(scores) == 0 {
-			return nil, 0, err
+			return nil, err
 		}
-		f.groups, runs, f.Seeds, f.Frames = append(f.groups, scores), append(runs, g), append(f.Seeds, len(scores)), g.Runs[0].Frames
+		f.groups, runs = append(f.groups, scores), append(runs, g)
+		f.Seeds, f.Frames = append(f.Seeds, len(scores)), g.Runs[0].Frames
 	}
 	if t.choose == nil {
-		f.Estimate, p = t.measure(f.groups)
+		f.Estimate, f.P = t.measure(f.groups)
 	} else {
 		c := t.choose(f.groups)
-		p = c.p(f.groups)
+		f.P = c.p(f.groups)
 		f.groups, runs, f.Seeds = two(f.groups, c.pair), two(runs, c.pair), two(f.Seeds, c.pair)
 		f.Estimate, _ = t.measure(f.groups)
 		f.Of += fmt.Sprintf(" (%s − %s)", DisplayName(t.trials[c.pair[0]].Method), DisplayName(t.trials[c.pair[1]].Method))
 	}
 	if f.Untested = t.untested(runs); f.Untested != "" {
-		p = math.NaN()
+		f.P = math.NaN()
 	}
+	var err error
 	f.Trivial, err = t.trivial(src)
-	return f, p, err
+	return f, err
 }
 
 // scored reports whether the number is a difference of scores on one task, not a ratio or one of shares.
@@ -142,18 +151,6 @@ func (t comparison) untested(runs []results.Group) string {
 		return "inactive mechanism"
 	}
 	return ""
-}
-
-// read is one number for each run of a trial.
-func (t comparison) read(g results.Group, trial Trial) ([]float64, error) {
-	if t.score != nil {
-		return t.score(g)
-	}
-	scores, err := g.Scores()
-	for i := range scores {
-		scores[i] /= float64(max(1, trial.Agents))
-	}
-	return scores, err
 }
 
 // String is the finding in one line: estimate, interval and its kind, p, seeds × frames.

@@ -21,25 +21,18 @@ const (
 type Method struct {
 	ID    string // ours, everywhere: "mappo-cermic"
 	Name  string // to display: "MAPPO-CERMIC"
-	Group Group  //
-	key   string // in tables.json
+	Group Group
 }
 
 // Methods are the ten rows of Table 1, in its order.
 //
 // paper:table:sota  the rows
-var Methods = []Method{
-	{"qmix", "QMIX", Baseline, "QMIX"},
-	{"mappo", "MAPPO", Baseline, "MAPPO"},
-	{"mappo-eps", "MAPPO-ε-greedy", Baseline, "MAPPO-eps-greedy"},
-	{"cpm", "CPM", SoTA, "CPM"},
-	{"qmix-spectra", "QMIX-SPECTra", SoTA, "QMIX-SPECTra"},
-	{"mappo-db", "MAPPO-DB", Curiosity, "MAPPO-DB"},
-	{"mace", "MACE", Curiosity, "MACE"},
-	{"qplex-ices", "QPLEX-ICES", Curiosity, "QPLEX-ICES"},
-	{"qmix-cermic", "QMIX-CERMIC", Ours, "QMIX-CERMIC"},
-	{"mappo-cermic", "MAPPO-CERMIC", Ours, "MAPPO-CERMIC"},
-}
+var Methods = func() (all []Method) {
+	for _, row := range data.Tables[0].Rows {
+		all = append(all, Method{row.Method, row.Head, Group(row.Group)})
+	}
+	return all
+}()
 
 // TheoremBonus names our bonus, which methods whose ID ends in theoremSuffix have instead of CERMIC's printed one.
 const (
@@ -62,7 +55,7 @@ func InTables(method string) bool {
 func FindMethod(name string) (Method, error) {
 	plain := fold(name)
 	return find("method", name, Methods, func(m Method) string { return m.ID },
-		func(m Method) bool { return plain == fold(m.ID) || plain == fold(m.Name) || plain == fold(m.key) })
+		func(m Method) bool { return plain == fold(m.ID) || plain == fold(m.Name) })
 }
 
 // DisplayName is the paper's name of a method, "MAPPO-CERMIC-UCB" of ours with Theorem 1's bonus, and the ID of others.

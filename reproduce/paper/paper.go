@@ -13,7 +13,6 @@ package paper
 import (
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"cermic/envs/conf"
@@ -24,31 +23,29 @@ var embedded []byte
 
 // file is what this package reads of tables.json.
 type file struct {
-	Sota struct {
-		Methods map[string]struct {
-			Values map[string]float64
-			Bold   []string
+	Tasks  []Task // with what they are here: ID, digits, description
+	Tables []struct {
+		Number              int
+		Name, Caption, Note string
+		Columns             []printedColumn
+		Rows                []struct {
+			Group, Head, Method string
+			Set                 []string
+			Values, Spreads     []float64 // one a column; no table but the third prints spreads
+			Bold                []int     // columns
 		}
-	} `json:"table1_performance"`
-	Agents struct {
-		Task    string
-		NAgents []int `json:"n_agents"`
-		Methods map[string]map[string]float64
-		Bold    map[string][]string
-	} `json:"table2_per_agent_contribution"`
-	Ablation struct {
-		BaseMethod string `json:"base_method"`
-		Columns    []string
-		Groups     map[string]map[string]map[string]struct{ Mean, PM float64 }
-	} `json:"table3_ablations"`
-	Density struct {
-		Methods map[string]map[string]map[string]float64
-		Bold    map[string]map[string][]string
-	} `json:"table4_generalization"`
-	Memory struct {
-		Modules json.RawMessage
-	} `json:"table5_memory_architectures"`
-	Hyper json.RawMessage `json:"table6_hyperparameters"`
+	}
+	Settings        []PrintedSetting // of CERMIC's module
+	Memories, Hyper json.RawMessage
+}
+
+// printedColumn is a column of a table: the settings of its trials, and what they are compared with.
+type printedColumn struct {
+	Head       string // empty: the task's abbreviation
+	Task       string
+	Set        []string
+	Agents     int
+	Difference bool // from the same without Set
 }
 
 var data = func() (out file) {
@@ -65,13 +62,9 @@ func must[T any](v T, err error) T {
 }
 
 // find returns the first of all that is meant. The error names near ones by their IDs.
-func find[T any](what, name string, all []T, id func(T) string, is func(T) bool) (found T, err error) {
+func find[T any](what, name string, all []T, id func(T) string, is func(T) bool) (T, error) {
 	if i := slices.IndexFunc(all, is); i >= 0 {
 		return all[i], nil
 	}
-	var known []string
-	for _, v := range all {
-		known = append(known, id(v))
-	}
-	return found, fmt.Errorf("unknown %s %q%s", what, name, conf.Near(name, known))
+	return conf.Find(what, name, all, id)
 }

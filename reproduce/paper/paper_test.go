@@ -12,7 +12,7 @@ import (
 )
 
 func TestUnknownNamesAreAnsweredWithNearOnes(t *testing.T) {
-	_, task := FindTask("vmas/balence")
+	_, task := FindTask("vmas/balence", Tasks)
 	_, method := FindMethod("mapo")
 	_, table := FindBenchmark("sotta")
 	for _, c := range []struct {
@@ -34,7 +34,7 @@ func TestEverySpellingOfThePaperFindsItsTaskAndMethod(t *testing.T) {
 		"Give Way": "vmas/give_way", "GiveWa*": "vmas/give_way", "give_way": "vmas/give_way", "vmas/give_way": "vmas/give_way",
 		"pro5v5*": "smac/protoss_5_vs_5", "Disperse": "vmas/dispersion", "cleanup": "meltingpot/clean_up",
 	} {
-		if task, err := FindTask(spelling); err != nil || task.ID != id {
+		if task, err := FindTask(spelling, Tasks); err != nil || task.ID != id {
 			t.Errorf("%q is %q (%v), want %q", spelling, task.ID, err, id)
 		}
 	}

@@ -84,15 +84,12 @@ func (a *asked) of(t Trial) (g results.Group) {
 	return results.Group{}
 }
 
-// scores are the final scores of a trial, one a seed, an agent each if the trial says so.
+// scores are the final scores of a trial.
 func (a *asked) scores(t Trial) []float64 {
-	out, err := a.of(t).Scores()
+	out, err := t.scores(a.of(t))
 	if err != nil {
 		a.err = err
 		return nil
-	}
-	for i := range out {
-		out[i] /= float64(max(1, t.Agents))
 	}
 	return out
 }
@@ -111,30 +108,23 @@ func (c Cell) measure(runs *asked) viz.Cell {
 		dense.Published = nil // it is printed for training on the sparse reward
 		out.Dense = &dense
 	}
-	x := runs.scores(c.Trial)
-	if len(x) == 0 {
+	x, own := runs.scores(c.Trial), runs.of(c.Trial)
+	y, seeds := []float64(nil), len(x)
+	if c.Minus != nil {
+		y = runs.scores(*c.Minus)
+		seeds = min(seeds, len(y))
+	}
+	if seeds == 0 {
 		return out
 	}
 	interval := overSeeds(x)
 	if c.Minus != nil {
-		y := runs.scores(*c.Minus)
-		if len(y) == 0 {
-			return out
-		}
 		interval = difference(x, y)
+	} else {
+		out.FirstSteps, out.First = firstScore(c.Trial, own)
 	}
-	own := runs.of(c.Trial).Runs
 	out.Ours, out.Low, out.High = interval.Value, interval.Low, interval.High
-	out.Seeds, out.Frames = len(x), own[0].Frames
-	if steps, first := firstScores(c.Trial, runs.of(c.Trial)); c.Minus == nil && steps > 0 {
-		out.FirstSteps, out.First = steps, math.NaN()
-		if len(first) == len(own) {
-			out.First = average(first)
-		}
-	}
-	if c.Minus != nil {
-		out.Seeds = min(out.Seeds, len(runs.scores(*c.Minus)))
-	}
+	out.Seeds, out.Frames = seeds, own.Runs[0].Frames
 	return out
 }
 
@@ -157,37 +147,21 @@ func (c Cell) Score(src Source) (mean stats.Interval, seeds []float64, err error
 // which of the two it prints.
 const twoScores = 100
 
-// firstScores are the second scores of the last evaluations of a trial's runs, one for each run that noted it, and the
-// steps that they count: 0 of a task that has one score.
-func firstScores(trial Trial, g results.Group) (steps int, scores []float64) {
+// firstScore is the mean of the second scores of the last evaluations of a trial's runs, NaN if one did not note it, and
+// the steps that they count: 0 of a task that has one score.
+func firstScore(trial Trial, g results.Group) (steps int, mean float64) {
 	if !strings.HasPrefix(trial.Task, "meltingpot/") {
-		return 0, nil
+		return 0, 0
 	}
+	var scores []float64
 	for _, r := range g.Runs {
-		if n := len(r.Evals); n > 0 && len(r.Evals[n-1].Early) > 0 {
-			scores = append(scores, average(r.Evals[n-1].Early)/float64(max(1, trial.Agents)))
+		var last results.Eval
+		if n := len(r.Evals); n > 0 {
+			last = r.Evals[n-1]
 		}
+		scores = append(scores, average(last.Early)/float64(max(1, trial.Agents))) // NaN of none
 	}
-	return twoScores, scores
-}
-
-// departures are the settings, "key=value" in order, in which runs depart from what the paper prints.
-func departures(rs []*results.Record) []string {
-	var out []string
-	for _, r := range rs {
-		for _, d := range Deviations(r.Experiment) {
-			add(&out, d.Key+"="+d.Value)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// add appends what is new.
-func add(to *[]string, what string) {
-	if what != "" && !slices.Contains(*to, what) {
-		*to = append(*to, what)
-	}
+	return twoScores, average(scores)
 }
 
 // difference is the interval of mean(x) − mean(y).
@@ -220,46 +194,58 @@ func (t *Benchmark) embolden(g viz.ScoreTable, runs *asked) {
 
 // conditions are sentences about the runs in a table: presets, reward mode, deviations.
 func conditions(shown []results.Group) []string {
-	var presets, horizons, scores, rewards []string
-	for _, g := range shown {
-		if len(g.Runs) == 0 {
-			continue
-		}
-		add(&presets, Preset(g))
-		settings := g.Runs[0].Experiment // but for the seed those of all
-		reward := Setting(settings, "task.reward")
-		add(&rewards, reward)
-		if reward == "sparse" {
-			add(&horizons, Setting(settings, "task.sparse_horizon"))
-		}
-		add(&scores, Setting(settings, "task.score"))
+	shown = slices.DeleteFunc(slices.Clone(shown), func(g results.Group) bool { return len(g.Runs) == 0 })
+	setting := func(key string) func(results.Group) []string { // but for the seed those of all runs of a group
+		return func(g results.Group) []string { return []string{Setting(g.Runs[0].Experiment, key)} }
 	}
-	list := func(of []string, separator string) string {
-		slices.Sort(of) // whatever order the store has
-		return strings.Join(of, separator)
-	}
+	reward := setting("task.reward")
+	presets := distinct(shown, func(g results.Group) []string { return []string{Preset(g)} })
+	rewards, scores := distinct(shown, reward), distinct(shown, setting("task.score"))
+	horizons := distinct(shown, func(g results.Group) []string {
+		if reward(g)[0] != "sparse" {
+			return nil
+		}
+		return setting("task.sparse_horizon")(g)
+	})
+	departures := distinct(shown, func(g results.Group) (out []string) {
+		for _, d := range Deviations(g.Runs[0].Experiment) {
+			out = append(out, d.Key+"="+d.Value)
+		}
+		return out
+	})
 	var out []string
 	if len(presets) > 0 {
-		out = append(out, "Preset "+list(presets, "; ")+".")
+		out = append(out, "Preset "+strings.Join(presets, "; ")+".")
 	}
 	if slices.Contains(rewards, "sparse") {
 		with := "" // of families whose episodes are as long on either reward
 		if len(horizons) > 0 {
-			with = " with sparse_horizon=" + list(horizons, ", ")
+			with = " with sparse_horizon=" + strings.Join(horizons, ", ")
 		}
 		if len(rewards) == 1 {
 			out = append(out, "Trained on the sparse reward"+with+", scored on the benchmark's own.")
 		} else {
-			out = append(out, "Columns with a star, unless they say dense, trained on the sparse reward"+with+", the others on the benchmark's own; all scored on that.")
+			out = append(out, "Columns with a star, unless they say dense, trained on the sparse reward"+with+
+				", the others on the benchmark's own; all scored on that.")
 		}
 	}
 	if len(scores) > 0 {
-		out = append(out, "Episodes of Melting Pot scored by task.score="+list(scores, ", ")+".")
+		out = append(out, "Episodes of Melting Pot scored by task.score="+strings.Join(scores, ", ")+".")
 	}
-	if d := departures(results.Flat(shown)); len(d) > 0 {
-		out = append(out, "Departs from the paper's settings: "+strings.Join(d, ", ")+".")
+	if len(departures) > 0 {
+		out = append(out, "Departs from the paper's settings: "+strings.Join(departures, ", ")+".")
 	}
 	return out
+}
+
+// distinct are the different texts that f has of groups, in alphabetical order, without empty ones.
+func distinct(gs []results.Group, f func(results.Group) []string) []string {
+	var all []string
+	for _, g := range gs {
+		all = append(all, f(g)...)
+	}
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(text string) bool { return text == "" })
 }
 
 // Preset names the settings of runs: "default" are ours, "literal" follow the paper's letter; where single settings are

@@ -3,11 +3,12 @@
 package paper
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+
+	"cermic/envs/conf"
 )
 
 // Hyper is a value of Table 6, the hyper-parameters, by its key in tables.json: "on_policy.minibatch_size". A frame is
@@ -21,7 +22,7 @@ func Hyper(key string) string { return Setting(data.Hyper, key) }
 //
 // paper:tab:memory_params_final
 func MemorySize(kind, key string) string {
-	return strings.TrimPrefix(Setting(data.Memory.Modules, kind+"."+key), "null")
+	return strings.TrimPrefix(Setting(data.Memories, kind+"."+key), "null")
 }
 
 // PrintedSetting is what the paper prints about a setting of its module. Where it prints nothing there is nothing to
@@ -33,23 +34,7 @@ type PrintedSetting struct {
 }
 
 // PrintedSettings are in the order of the paper.
-var PrintedSettings = []PrintedSetting{
-	{"explore.memory", []string{"graph"}, "the intention model of Sec. 4.2"},
-	{"explore.explore_reduce", []string{"sum"}, "the log-likelihood in L_explore"},
-	{"explore.explore_nce", []string{"0"}, "no contrastive term in L_explore"},
-	{"explore.calib_form", []string{"plain"}, "h(γ·f_n, μ_Ψ), a function without a bound"},
-	{"explore.calib_centre", []string{"false"}, "that function itself, not less its mean over the minibatch"},
-	{"explore.lb_sign", []string{"printed"}, "the sign of c̲ in L_LB"},
-	{"explore.critic_squash", []string{"softmax"}, "bilinear and softmax in Sec. 4.2 and in App. C"},
-	{"explore.neg_kind", []string{"noise", "marginal"}, "f_n plus noise in Sec. 4.2, independent samples in App. C"},
-	{"explore.mi_bounds", []string{"printed", "appendix"}, "the InfoNCE forms of Eq. 4 and of App. C"},
-	{"explore.reward_feat", []string{"raw"}, "the received reward itself beside f_{n-1}"},
-	{"explore.nce_coef", []string{"0"}, "no InfoNCE term in the loss"},
-	{"explore.int_form", []string{"kl"}, "√KL between the code's distribution and N(0, I) in Sec. 4.4"},
-	{"explore.int_others", []string{"0"}, "an agent's own r^i"},
-	{"explore.int_norm", []string{"none"}, "r^i as it is"},
-	{"explore.int_coef", []string{"1"}, "r = r^e + r^i"},
-}
+var PrintedSettings = data.Settings
 
 // Deviation is one setting that departs from what the paper prints.
 type Deviation struct {
@@ -88,17 +73,6 @@ func Deviations(experiment json.RawMessage) []Deviation {
 // Setting returns the value of a dotted key of an experiment in its JSON form, as -set would take it: the kind of a
 // part, else a number, a word or a list. It is empty if there is no such key.
 func Setting(experiment json.RawMessage, key string) string {
-	now := experiment
-	for name := range strings.SplitSeq(key, ".") {
-		var object map[string]json.RawMessage
-		if json.Unmarshal(now, &object) != nil || object[name] == nil {
-			return ""
-		}
-		now = object[name]
-	}
-	var part struct{ Kind string }
-	if json.Unmarshal(now, &part) == nil && part.Kind != "" {
-		return part.Kind
-	}
-	return string(bytes.Trim(now, `"`))
+	values, _ := conf.Values(experiment) // none of a run without settings
+	return values[key]
 }

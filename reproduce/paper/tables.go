@@ -41,7 +41,8 @@ func (r Row) Theorems() (cells []Cell) {
 		if !c.Trial.cermic() {
 			return nil
 		}
-		cells = append(cells, Cell{Decimals: c.Decimals, Trial: *c.Trial.theorem(), Minus: c.Minus.theorem(), Dense: c.Dense.theorem()})
+		ours := Cell{Decimals: c.Decimals, Trial: c.Trial, Minus: c.Minus, Dense: c.Dense}
+		cells = append(cells, ours.changed(func(t *Trial) { t.Method += theoremSuffix }))
 	}
 	return cells
 }
@@ -82,23 +83,26 @@ func (t Trial) cermic() bool {
 	return slices.ContainsFunc(Methods, func(m Method) bool { return m.ID == t.Method && m.Group == Ours })
 }
 
-// changed is a changed copy of the trial; nil stays nil.
-func (t *Trial) changed(change func(*Trial)) *Trial {
-	if t == nil {
-		return nil
+// scores are the final scores of the trial's runs, one a seed, an agent each if the trial says so.
+func (t Trial) scores(g results.Group) ([]float64, error) {
+	out, err := g.Scores()
+	for i := range out {
+		out[i] /= float64(max(1, t.Agents))
 	}
-	out := *t
-	change(&out)
-	return &out
+	return out, err
 }
 
-// theorem is the trial with Theorem 1's bonus instead of CERMIC's own; other methods keep theirs. nil stays nil.
-func (t *Trial) theorem() *Trial {
-	return t.changed(func(u *Trial) {
-		if u.cermic() {
-			u.Method += theoremSuffix
+// changed is the cell with a change in each of its trials.
+func (c Cell) changed(change func(*Trial)) Cell {
+	change(&c.Trial)
+	for _, other := range []**Trial{&c.Minus, &c.Dense} {
+		if *other != nil {
+			t := **other
+			change(&t)
+			*other = &t
 		}
-	})
+	}
+	return c
 }
 
 // Printed is the number as it stands in the paper, with its ± if it has one.
@@ -112,10 +116,10 @@ func (c Cell) Printed() string {
 
 // The tables of results, by what they show.
 var (
-	Sota     = sota()     // Table 1: ten methods on fifteen tasks
-	Agents   = agents()   // Table 2: contribution of each agent in Balance
-	Ablation = ablation() // Table 3: losses, α and memory
-	Density  = density()  // Table 4: trained on sparse or on dense reward
+	Sota     = printed(1) // Table 1: ten methods on fifteen tasks
+	Agents   = printed(2) // Table 2: contribution of each agent in Balance
+	Ablation = printed(3) // Table 3: losses, α and memory
+	Density  = printed(4) // Table 4: trained on sparse or on dense reward
 )
 
 // Benchmarks are the tables of results in the paper's order. Tables 5 and 6 are settings: see Memories and Hyper.
@@ -127,14 +131,14 @@ func FindBenchmark(name string) (*Benchmark, error) {
 		func(t *Benchmark) bool { return name == t.Name || name == strconv.Itoa(t.Number) })
 }
 
-// Published is the printed number of a task and a method, by their IDs, in a table of one trial a cell; ok is false
-// where there is none.
-func (t *Benchmark) Published(task, method string) (printed string, ok bool) {
+// Published is the printed number of a task and a method, by their IDs, in a table of one trial a cell; empty where
+// there is none.
+func (t *Benchmark) Published(task, method string) string {
 	c, ok := t.of(Trial{Task: task, Method: method})
 	if !ok {
-		return "", false
+		return ""
 	}
-	return c.Printed(), true
+	return c.Printed()
 }
 
 // of is the first cell that is a trial's own number.
@@ -149,121 +153,33 @@ func (t *Benchmark) of(trial Trial) (Cell, bool) {
 	return Cell{}, false
 }
 
-// rowOf is a row with the cells of each column.
-func rowOf[T any](group, head string, columns []T, cells func(T) []Cell) Row {
-	row := Row{Group: group, Head: head}
-	for _, c := range columns {
-		row.Cells = append(row.Cells, cells(c)...)
+// printed is the table with this number.
+func printed(number int) *Benchmark {
+	in := data.Tables[number-1]
+	t := &Benchmark{Number: in.Number, Name: in.Name, Caption: in.Caption, Note: in.Note}
+	for _, column := range in.Columns {
+		task := must(FindTask(column.Task, Tasks))
+		t.Columns = append(t.Columns, cmp.Or(column.Head, task.Abbreviation))
 	}
-	return row
-}
-
-// heads are the tasks with these names, and their abbreviations.
-func heads(names []string) (tasks []Task, columns []string) {
-	for _, name := range names {
-		task := must(FindTask(name))
-		tasks, columns = append(tasks, task), append(columns, task.Abbreviation)
-	}
-	return tasks, columns
-}
-
-func sota() *Benchmark {
-	t := &Benchmark{Number: 1, Name: "sota",
-		Caption: "Performance of ten methods on fifteen tasks; * marks tasks adapted to a sparse reward.",
-		Note:    "The paper prints no standard deviation and no number of seeds."}
-	for _, task := range Tasks {
-		t.Columns = append(t.Columns, task.Abbreviation)
-	}
-	for _, m := range Methods {
-		published := data.Sota.Methods[m.key]
-		t.Rows = append(t.Rows, rowOf(string(m.Group), m.Name, Tasks, func(task Task) []Cell {
-			cell := Cell{Value: published.Values[task.Name], Decimals: task.Decimals,
-				Bold: slices.Contains(published.Bold, task.Name), Trial: Trial{Task: task.ID, Method: m.ID}}
-			if task.Star {
-				dense := RewardTrial(task, m.ID, "dense")
+	for _, r := range in.Rows {
+		row := Row{Group: r.Group, Head: r.Head}
+		for j, column := range in.Columns {
+			task := must(FindTask(column.Task, Tasks))
+			trial := Trial{task.ID, r.Method, slices.Concat(column.Set, r.Set), column.Agents}
+			cell := Cell{Value: r.Values[j], Decimals: task.Decimals, Bold: slices.Contains(r.Bold, j), Trial: trial}
+			if cell.HasSpread = len(r.Spreads) > 0; cell.HasSpread {
+				cell.Spread = r.Spreads[j]
+			}
+			if column.Difference {
+				cell.Minus = &Trial{Task: task.ID, Method: r.Method, Set: r.Set}
+			}
+			if number == 1 && task.Star {
+				dense := RewardTrial(task, r.Method, "dense")
 				cell.Dense = &dense
 			}
-			return []Cell{cell}
-		}))
-	}
-	return t
-}
-
-func agents() *Benchmark {
-	task := must(FindTask(data.Agents.Task))
-	t := &Benchmark{Number: 2, Name: "agents", Caption: "Contribution of each agent in Balance*, by number of agents.",
-		Note: "Read as the episode's reward divided by the number of agents."}
-	for _, n := range data.Agents.NAgents {
-		t.Columns = append(t.Columns, fmt.Sprintf("%d agents", n))
-	}
-	for _, key := range []string{"MAPPO-DB", "MAPPO-CERMIC"} {
-		m := must(FindMethod(key))
-		t.Rows = append(t.Rows, rowOf("", m.Name, data.Agents.NAgents, func(n int) []Cell {
-			count := strconv.Itoa(n)
-			trial := Trial{Task: task.ID, Method: m.ID, Agents: n}
-			if n != balanceAgents {
-				trial.Set = []string{"task.n_agents=" + count}
-			}
-			return []Cell{{Value: data.Agents.Methods[key][count], Decimals: task.Decimals,
-				Bold: slices.Contains(data.Agents.Bold[key], count), Trial: trial}}
-		}))
-	}
-	return t
-}
-
-// balanceAgents is the benchmark's own number of agents in Balance; a trial with it is a trial of Table 1.
-const balanceAgents = 4
-
-// ablationRows are the rows of Table 3 in its order. Three of them are MAPPO-CERMIC as it is, which has the graph
-// memory, and share one trial.
-var ablationRows = []struct {
-	group, head, inFile string
-	set                 []string
-}{
-	{"Loss ablations (α = 0.2)", "w/o L_explore", "loss_ablation_alpha_0.2", []string{"explore.alpha=0"}},
-	{"Loss ablations (α = 0.2)", "w/o L_exploit", "loss_ablation_alpha_0.2", []string{"explore.exploit=false"}},
-	{"Loss ablations (α = 0.2)", "MAPPO-CERMIC", "loss_ablation_alpha_0.2", nil},
-	{"Coverage level α", "1.0", "coverage_level_alpha", []string{"explore.alpha=1"}},
-	{"Coverage level α", "0.5", "coverage_level_alpha", []string{"explore.alpha=0.5"}},
-	{"Coverage level α", "0.2", "coverage_level_alpha", nil},
-	{"Memory type (α = 0.2)", "GRU", "memory_type_alpha_0.2", []string{"explore.memory=gru"}},
-	{"Memory type (α = 0.2)", "Graph", "memory_type_alpha_0.2", nil},
-}
-
-func ablation() *Benchmark {
-	t := &Benchmark{Number: 3, Name: "ablation", Caption: "Ablations of MAPPO-CERMIC.",
-		Note: "The meaning of ± and the number of seeds are not stated."}
-	method := must(FindMethod(data.Ablation.BaseMethod))
-	var tasks []Task
-	tasks, t.Columns = heads(data.Ablation.Columns)
-	for _, r := range ablationRows {
-		t.Rows = append(t.Rows, rowOf(r.group, r.head, tasks, func(task Task) []Cell {
-			published := data.Ablation.Groups[r.inFile][r.head][task.Name]
-			return []Cell{{Value: published.Mean, Spread: published.PM, HasSpread: true, Decimals: task.Decimals,
-				Trial: Trial{Task: task.ID, Method: method.ID, Set: r.set}}}
-		}))
-	}
-	return t
-}
-
-func density() *Benchmark {
-	t := &Benchmark{Number: 4, Name: "density", Caption: "Trained on sparse or on dense reward.",
-		Note: "The sparse columns repeat Table 1. Tested \"under a sparse-reward setting\" by the text, on the dense reward " +
-			"by the appendix; Δ is dense − sparse, printed negative and called a drop."}
-	tasks, columns := heads([]string{"Balance", "GiveWay", "Passage"})
-	for _, column := range columns {
-		t.Columns = append(t.Columns, column+" sparse", column+" dense", column+" Δ")
-	}
-	for _, key := range []string{"CPM", "QPLEX-ICES", "MAPPO-CERMIC"} {
-		m := must(FindMethod(key))
-		t.Rows = append(t.Rows, rowOf("", m.Name, tasks, func(task Task) []Cell {
-			sparse, dense := RewardTrial(task, m.ID, "sparse"), RewardTrial(task, m.ID, "dense")
-			cell := func(kind string, trial Trial, minus *Trial) Cell {
-				return Cell{Value: data.Density.Methods[key][task.Name][kind], Decimals: task.Decimals,
-					Bold: slices.Contains(data.Density.Bold[key][task.Name], kind), Trial: trial, Minus: minus}
-			}
-			return []Cell{cell("sparse", sparse, nil), cell("dense", dense, nil), cell("delta", dense, &sparse)}
-		}))
+			row.Cells = append(row.Cells, cell)
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
@@ -277,8 +193,8 @@ func Label(method string, changes []string) string {
 // Row is the table with one row alone, the one headed so in a group; an empty group means any. The error names near
 // heads.
 func (t *Benchmark) Row(group, head string) (*Benchmark, error) {
-	row, err := find("row", head, t.Rows, func(r Row) string { return r.Head },
-		func(r Row) bool { return r.Head == head && strings.HasPrefix(r.Group, group) })
+	of := slices.DeleteFunc(slices.Clone(t.Rows), func(r Row) bool { return !strings.HasPrefix(r.Group, group) })
+	row, err := conf.Find("row", head, of, func(r Row) string { return r.Head })
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", t.Name, err)
 	}
@@ -326,8 +242,7 @@ func (t *Benchmark) With(changes ...string) *Benchmark {
 	set := func(u *Trial) { u.Set = slices.Concat(changes, u.Set) }
 	with := t.changed(func(c *Cell) {
 		if c.Trial.cermic() {
-			set(&c.Trial)
-			c.Minus, c.Dense = c.Minus.changed(set), c.Dense.changed(set)
+			*c = c.changed(set)
 		}
 	})
 	with.Note = strings.TrimSpace(t.Note + " CERMIC with " + strings.Join(changes, ", ") + ".")

@@ -3,7 +3,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -24,8 +23,7 @@ type Cell struct {
 
 	part     *paper.Benchmark // the table with this row and this column alone
 	budget   string
-	printed  bool     // the paper has a number for these settings
-	settings []string // changes of the row's settings; empty where they are the paper's
+	settings []string // of a row with changes, for which the paper has no number; else empty
 }
 
 // NewCell finds the number in a row and a column, as the table heads them. Settings, each "key=value" or "key=default",
@@ -44,21 +42,19 @@ func NewCell(t *paper.Benchmark, row, column, budget string, seeds int, settings
 	part.Rows[0].Cells[0].Dense = nil // the same method on another reward is another number
 	name := fmt.Sprintf("Table %d, %s on %s", t.Number, row, column)
 	c := &Cell{Name: name, part: part.With(withoutDefaults(settings)...), budget: budget}
-	own, err := experimentsOf(part, budget, seeds)
+	own, err := experimentsOf(part, budget, 1)
 	if err != nil {
 		return nil, err
 	}
 	if c.Experiments, err = experimentsOf(c.part, budget, seeds); err != nil {
 		return nil, err
 	}
-	before, err := own[0].ID()
-	now, failed := c.Experiments[0].ID()
-	if c.printed = now == before; c.printed {
+	if label := c.Experiments[0].Label(); label == own[0].Label() {
 		c.part = part // without a word of settings that change nothing
 	} else {
-		c.settings = strings.Fields(c.Experiments[0].Label())[1:]
+		c.settings = strings.Fields(label)[1:]
 	}
-	return c, cmp.Or(err, failed)
+	return c, nil
 }
 
 // withoutDefaults leaves out settings with the value "default", which menus offer.
@@ -104,16 +100,10 @@ func (c *Cell) Report(st *results.Store) (viz.Box, error) {
 	if err != nil {
 		return viz.Box{}, err
 	}
-	number := func(x float64) string { return viz.Fixed(x, cell.Decimals) }
-	interval := func(i stats.Interval) string {
-		if math.IsNaN(i.Low) {
-			return number(i.Value)
-		}
-		return fmt.Sprintf("%s [%s, %s]", number(i.Value), number(i.Low), number(i.High))
-	}
+	changed := len(c.settings) > 0
 	printed := strings.Replace(cell.Printed(), "-", "−", 1)
 	published := "Published: " + printed + "."
-	if !c.printed {
+	if changed {
 		published = "Published: none with " + strings.Join(c.settings, ", ") + "; " + printed + " with the row's own settings."
 	}
 	box := viz.Box{Head: "not trained", Text: fmt.Sprintf("%s, budget %s.", c.Name, c.budget), Lines: []string{published}}
@@ -122,19 +112,19 @@ func (c *Cell) Report(st *results.Store) (viz.Box, error) {
 	}
 	var each []string
 	for _, x := range scores {
-		each = append(each, number(x))
+		each = append(each, viz.Fixed(x, cell.Decimals))
 	}
 	measured := table.Rows[0].Cells[0]
 	line := fmt.Sprintf("Ours: %s, %s × %s frames.",
-		interval(ours), viz.Count(measured.Seeds, "seed"), viz.Short(float64(measured.Frames)))
+		paper.Rounded(ours, cell.Decimals), viz.Count(measured.Seeds, "seed"), viz.Short(float64(measured.Frames)))
 	if cell.Minus == nil {
 		line += " Seeds: " + strings.Join(each, ", ") + "."
 	}
 	box.Lines = append(box.Lines, line)
 	difference := stats.Interval{Value: ours.Value - cell.Value, Low: ours.Low - cell.Value, High: ours.High - cell.Value}
-	less := "Ours less published: " + interval(difference) + "."
+	less := "Ours less published: " + paper.Rounded(difference, cell.Decimals) + "."
 	switch {
-	case !c.printed:
+	case changed:
 		box.Head, less = "no published number", ""
 	case measured.FirstSteps > 0:
 		box.Head, less = "not comparable", "The paper does not say whether it scores whole episodes or their first steps."

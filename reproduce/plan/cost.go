@@ -69,9 +69,8 @@ func CostsAt(known *Rates, es []experiment.Config, st *results.Store) ([]Cost, e
 		c.Runs++
 		if left < 0 {
 			c.Done++
-			continue
 		}
-		c.Frames, c.Longest = c.Frames+left, max(c.Longest, left)
+		c.Frames, c.Longest = c.Frames+max(0, left), max(c.Longest, left)
 	}
 	return costs, nil
 }
@@ -98,17 +97,16 @@ func missingFrames(e experiment.Config, st *results.Store) (int, error) {
 		return 0, err
 	}
 	r, err := st.Head(id)
-	if err == nil && r.Complete {
-		return -1, nil
-	}
-	if err == nil {
+	if err == nil && !r.Complete {
 		r, err = st.Get(id) // which counts the frames
 	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrDamaged) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrDamaged):
 		return e.Budget.Frames, nil
-	}
-	if err != nil {
+	case err != nil:
 		return 0, err
+	case r.Complete:
+		return -1, nil
 	}
 	return max(0, e.Budget.Frames-r.Frames), nil
 }
@@ -215,14 +213,14 @@ func NewRates(st *results.Store) (*Rates, error) {
 // Of is the rate of a method at a budget on tasks with image observations of so many agents, or with vectors (0).
 func (r *Rates) Of(method, budget string, agents int) Rate {
 	key := rateKey{method, budget, agents}
-	if own := r.here[key]; own.runs > 0 {
+	own, elsewhere, estimated := r.here[key], r.all[key].fps(), r.estimate(key)
+	switch {
+	case own.runs > 0:
 		return Rate{FPS: own.fps(), Measured: own.runs}
-	}
-	if fps := r.all[key].fps(); fps > 0 {
-		return Rate{FPS: fps, Source: Elsewhere}
-	}
-	if fps := r.estimate(key); fps > 0 {
-		return Rate{FPS: fps, Source: Estimated}
+	case elsewhere > 0:
+		return Rate{FPS: elsewhere, Source: Elsewhere}
+	case estimated > 0:
+		return Rate{FPS: estimated, Source: Estimated}
 	}
 	return Rate{}
 }

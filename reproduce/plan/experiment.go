@@ -65,20 +65,22 @@ func FindMethod(name string) (cermiclib.Method, error) {
 // allowed returns one sentence if an assignment is none, or if another flag is there for what it sets.
 func allowed(assignment string) error {
 	key, _, ok := strings.Cut(assignment, "=")
-	key = strings.TrimSpace(key)
-	switch {
-	case !ok:
+	if !ok {
 		return fmt.Errorf("-set %s: want key=value, for example explore.alpha=0.5", assignment)
-	case key == "seed":
-		return fmt.Errorf("-set seed: seeds are counted by -seeds")
-	case key == "task" || key == "task.kind":
-		return fmt.Errorf("-set %s: tasks are chosen by -task", key)
-	case key == "budget.name":
-		return fmt.Errorf("-set budget.name: budgets are chosen by -budget, and one that -set changes is called %s", cermiclib.CustomBudget)
-	case key == "forks":
-		return fmt.Errorf("-set forks: a run branches off another by -fork ID@FRAMES")
+	}
+	key = strings.TrimSpace(key)
+	if instead, ok := otherFlags[strings.TrimSuffix(key, ".kind")]; ok {
+		return fmt.Errorf("-set %s: %s", key, instead)
 	}
 	return nil
+}
+
+// otherFlags name the flags for what -set does not change.
+var otherFlags = map[string]string{
+	"seed":        "seeds are counted by -seeds",
+	"task":        "tasks are chosen by -task",
+	"budget.name": "budgets are chosen by -budget, and one that -set changes is called " + cermiclib.CustomBudget,
+	"forks":       "a run branches off another by -fork ID@FRAMES",
 }
 
 // Setting is one setting of an experiment with its default.
@@ -103,8 +105,8 @@ func SettingsOf(q Request) ([]Setting, error) {
 	before := conf.ByKey(usual)
 	var out []Setting
 	for _, k := range conf.Keys(e) {
-		if k.Key == "task" || k.Key == "seed" || k.Key == "budget.name" || k.Key == "forks" {
-			continue // -task, -seeds, -budget and -fork
+		if _, other := otherFlags[k.Key]; other {
+			continue
 		}
 		was, known := before[k.Key]
 		if !known {
@@ -130,15 +132,16 @@ func Settings(method string, changes ...string) (viz.Table, error) {
 		Title:  q.Method + " on " + q.Task + ", budget " + q.Budget,
 		Header: []string{"setting", "value", "default", "what it is"}, Search: true,
 	}
-	var unchanged [][]string
 	for _, s := range all {
 		if s.Changed {
 			out.Marked = append(out.Marked, len(out.Rows))
 			out.Rows = append(out.Rows, []string{s.Key, s.Value, s.Default, s.Sentence()})
-		} else {
-			unchanged = append(unchanged, []string{s.Key, s.Value, "", s.Sentence()})
 		}
 	}
-	out.Rows = append(out.Rows, unchanged...)
+	for _, s := range all {
+		if !s.Changed {
+			out.Rows = append(out.Rows, []string{s.Key, s.Value, "", s.Sentence()})
+		}
+	}
 	return out, nil
 }

@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
+	"cermic/envs"
 )
 
 // Branch returns the experiment that forks a run of st, given as ID@FRAMES, with changed settings. The ID may be
@@ -113,8 +114,8 @@ func changes(now, next experiment.Config) (settings []string, ok bool, err error
 	if err != nil {
 		return nil, false, nil
 	}
-	x, err := specWith(now.Task)
-	y, failed := specWith(next.Task)
+	x, err := envs.SpecOf(now.Task)
+	y, failed := envs.SpecOf(next.Task)
 	if err := cmp.Or(err, failed); err != nil {
 		return nil, false, err
 	}

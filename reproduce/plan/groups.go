@@ -107,19 +107,23 @@ func distinguish(gs []results.Group, indices []int) {
 // Labelled returns records under today's labels, in their order. Equal labels at different budgets stay equal, since
 // lists of records have a column for the budget.
 func Labelled(rs []*results.Record) []*results.Record {
-	at, out := map[*results.Record]int{}, make([]*results.Record, len(rs))
 	budgets := map[string][]*results.Record{}
-	for i, r := range rs {
-		at[r], budgets[r.Budget] = i, append(budgets[r.Budget], r)
+	for _, r := range rs {
+		budgets[r.Budget] = append(budgets[r.Budget], r)
 	}
+	labels := map[*results.Record]string{}
 	for _, some := range budgets {
-		gs := Groups(some)
-		labelled := results.Flat(gs)
-		for _, g := range gs {
+		for _, g := range Groups(some) {
 			for _, r := range g.Runs {
-				out[at[r]], labelled = labelled[0], labelled[1:]
+				labels[r] = g.Label
 			}
 		}
+	}
+	var out []*results.Record
+	for _, r := range rs {
+		labelled := *r // the store's records are shared
+		labelled.Method = labels[r]
+		out = append(out, &labelled)
 	}
 	return out
 }

@@ -45,7 +45,7 @@ func FirstAnchors(task string) (random, script float64, steps int, err error) {
 	if steps, err = FirstSteps(task); err != nil || steps == 0 {
 		return math.NaN(), math.NaN(), 0, err
 	}
-	cfg, err := Variant(task, "score=mean"+strconv.Itoa(steps), "max_steps="+strconv.Itoa(steps))
+	cfg, err := Variant(task, "task.score=mean"+strconv.Itoa(steps), "task.max_steps="+strconv.Itoa(steps))
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -102,15 +102,14 @@ func anchors(cfg envs.Config) (random, script float64, episodes int, err error) 
 		all.Store(string(settings), found)
 	}
 	a := found.(anchor)
-	script = math.NaN()
-	if a.Script != nil {
-		script = *a.Script
+	if a.Script == nil {
+		return a.Random, math.NaN(), a.Episodes, nil
 	}
-	return a.Random, script, a.Episodes, nil
+	return a.Random, *a.Script, a.Episodes, nil
 }
 
 func playAnchors(cfg envs.Config, settings []byte) (a anchor, err error) {
-	spec, err := specWith(Rewarded(cfg, envs.Dense))
+	spec, err := envs.SpecOf(Rewarded(cfg, envs.Dense))
 	if err != nil {
 		return a, err
 	}
@@ -184,7 +183,7 @@ func FirstSteps(task string) (int, error) {
 
 // Baselines rolls out random and scripted play, and every scripted joint policy, on the registered default of a task.
 func Baselines(id string, episodes int, seed uint64) (all []*scripted.Episodes, err error) {
-	cfg, err := Variant(id)
+	cfg, err := envs.Default(id)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,6 @@
 package plan
 
 import (
-	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -28,7 +26,7 @@ func Score(t paper.Task) string {
 func Tasks() []paper.Task {
 	registered := envs.Names()
 	var out []paper.Task
-	for _, t := range paper.AllTasks() {
+	for _, t := range paper.AllTasks {
 		if i := slices.Index(registered, t.ID); i >= 0 {
 			out = append(out, t)
 			registered = slices.Delete(registered, i, i+1)
@@ -53,72 +51,43 @@ var abouts = map[string]string{
 	"explore/two_step":     "2 agents play two steps, the first of which chooses between a safe game and a better one",
 }
 
-// FindTask returns the task with a name: any spelling of the paper's tasks, and the names of other registered tasks
-// with or without their family.
-func FindTask(name string) (paper.Task, error) {
-	t, err := paper.FindTask(name)
-	id := t.ID
-	if err != nil {
-		id = name
-	}
-	var known []string
-	for _, t := range Tasks() {
-		if t.ID == id || !t.Published() && path.Base(t.ID) == id {
-			return t, nil
-		}
-		known = append(known, t.ID)
-	}
-	return paper.Task{}, paper.UnknownTask(name, known)
-}
+// FindTask returns the registered task that a name means; see [paper.Task.Is].
+func FindTask(name string) (paper.Task, error) { return paper.FindTask(name, Tasks()) }
 
 // World returns a task with the settings that follow its name: "explore/rooms task.tv=screen".
 func World(world string) (envs.Config, error) {
-	name, set := splitWorld(world)
-	task, err := FindTask(name)
+	q := In(Request{Task: world})
+	task, err := FindTask(q.Task)
 	if err != nil {
 		return nil, err
 	}
-	for i, s := range set {
-		key, ok := strings.CutPrefix(s, "task.")
-		if !ok {
-			return nil, fmt.Errorf("%s: %q is no setting of a task; want one like task.tv=screen", world, s)
-		}
-		set[i] = key
-	}
-	return Variant(task.ID, set...)
+	return Variant(task.ID, q.Set...)
 }
 
 // In moves the settings that follow the name of a request's task to its other settings.
 func In(q Request) Request {
-	name, set := splitWorld(q.Task)
-	q.Task, q.Set = name, append(set, q.Set...)
+	if words := strings.Fields(q.Task); len(words) > 0 {
+		q.Task, q.Set = words[0], append(words[1:], q.Set...)
+	}
 	return q
 }
 
-func splitWorld(world string) (name string, set []string) {
-	fields := strings.Fields(world)
-	if len(fields) == 0 {
-		return "", nil
-	}
-	return fields[0], fields[1:]
-}
-
-// Variant is the default of a task with some settings changed, each "key=value".
+// Variant is the default of a task with some settings changed, each "task.key=value".
 func Variant(id string, set ...string) (envs.Config, error) {
 	task, err := envs.Default(id)
 	if err != nil {
 		return nil, err
 	}
-	holder := struct {
+	changed := struct {
 		Task envs.Config `json:"task"`
 	}{task}
 	for _, assignment := range set {
 		key, value, _ := strings.Cut(assignment, "=")
-		if err := conf.Set(&holder, "task."+key, value); err != nil {
+		if err := conf.Set(&changed, key, value); err != nil {
 			return nil, err
 		}
 	}
-	return holder.Task, nil
+	return changed.Task, nil
 }
 
 // specOf returns the Spec of one environment of a registered task's default with a reward.
@@ -127,16 +96,7 @@ func specOf(task string, reward envs.Reward) (*envs.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return specWith(Rewarded(cfg, reward))
-}
-
-func specWith(cfg envs.Config) (*envs.Spec, error) {
-	env, err := envs.Alone(cfg)
-	if err != nil {
-		return nil, err
-	}
-	defer envs.Close(env)
-	return env.Spec(), nil
+	return envs.SpecOf(Rewarded(cfg, reward))
 }
 
 // Rewarded returns cfg with a reward, which also decides the horizon of its episodes.
