@@ -4,6 +4,7 @@ package plan
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -64,9 +65,12 @@ func FindMethod(name string) (cermiclib.Method, error) {
 
 // allowed returns one sentence if an assignment is none, or if another flag is there for what it sets.
 func allowed(assignment string) error {
-	key, _, ok := strings.Cut(assignment, "=")
+	key, value, ok := strings.Cut(assignment, "=")
 	if !ok {
 		return fmt.Errorf("-set %s: want key=value, for example explore.alpha=0.5", assignment)
+	}
+	if nextSetting.MatchString(value) {
+		return fmt.Errorf("-set %s: settings are separated by spaces, as in -set explore.alpha=0.5 explore.memory=mlp", assignment)
 	}
 	key = strings.TrimSpace(key)
 	if instead, ok := otherFlags[strings.TrimSuffix(key, ".kind")]; ok {
@@ -74,6 +78,9 @@ func allowed(assignment string) error {
 	}
 	return nil
 }
+
+// nextSetting finds a second assignment behind a comma.
+var nextSetting = regexp.MustCompile(`, *[a-z_]+(\.[a-z_0-9]+)+=`)
 
 // otherFlags name the flags for what -set does not change.
 var otherFlags = map[string]string{

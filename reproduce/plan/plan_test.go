@@ -184,6 +184,7 @@ func TestMistakesAreOneSentenceWithNearNames(t *testing.T) {
 		{func(q *Request) { q.Budget = "shrot" }, `unknown budget "shrot"; did you mean short`},
 		{func(q *Request) { q.Set = []string{"learner.clip_epsilom=1"} }, "learner"},
 		{func(q *Request) { q.Set = []string{"learner.clip_epsilon"} }, "-set learner.clip_epsilon: want key=value"},
+		{func(q *Request) { q.Set = []string{"learner.lr=1e-3,explore.alpha=1"} }, "settings are separated by spaces"},
 		{func(q *Request) { q.Set = []string{"seed=3"} }, "-set seed: seeds are counted by -seeds"},
 		{func(q *Request) { q.Set = []string{"task=vmas/balance"} }, "-set task: tasks are chosen by -task"},
 		{func(q *Request) { q.Set = []string{"learner.clip_epsilon=2"} }, "learner.clip_epsilon is 2"},
