@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -102,7 +103,7 @@ func waitFor(t *testing.T, limit time.Duration, what string, ready func() bool) 
 
 // slowCampaign is four seeds of the tiny training, slow enough to be disturbed.
 func slowCampaign(store string, more ...string) []string {
-	return append(tinyCampaign(store, "learner.minibatch_iterations=60"), append([]string{"-seeds", "4"}, more...)...)
+	return append(tinyCampaign(store, "learner.minibatch_iterations=240"), append([]string{"-seeds", "4"}, more...)...)
 }
 
 // owners are the process ids of the store's runs in training, by run.
@@ -134,11 +135,11 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 	slurmSays(t, "scancel", "1")
 	waitFor(t, 30*time.Second, "the end of what was cancelled", func() bool { return slurmSays(t, "squeue", "-h") == "" })
 	out := finish(t, slowCampaign(store, "-on", "slurm", "-bundle", "2")...)
-	_, after, _ := strings.Cut(out, "Submitted batch job ")
-	job, _, found := strings.Cut(after, ": 4 runs in 2 tasks")
-	if !found {
+	submitted := regexp.MustCompile(`Submitted batch job (\d+): [34] runs in 2 tasks`).FindStringSubmatch(out) // one may be complete
+	if submitted == nil {
 		t.Fatalf("submission after cancelling:\n%s", out)
 	}
+	job := submitted[1]
 	waitFor(t, 60*time.Second, "a run", func() bool { return len(owners(t, store)) > 0 })
 	for _, pid := range owners(t, store) {
 		if p, err := os.FindProcess(pid); err == nil {
