@@ -17,11 +17,11 @@ import (
 // Bar is one measured value with its interval.
 type Bar struct {
 	Label     string  // a method's name gives the method's look
-	Value     float64 // NaN: nothing measured, which is said in the place of the bar
+	Value     float64 // NaN: nothing measured, which is stated instead of a bar
 	Low, High float64 // bootstrap 95 % interval; NaN: none
 
-	Method string    // whose look the bar has, whatever it is called; empty: as Label says
-	Seeds  []float64 // up to five are drawn as dots, in the place of the interval
+	Method string    // sets the bar's look; empty: as Label says
+	Seeds  []float64 // up to five are drawn as dots, instead of the interval
 }
 
 func (b Bar) values() []float64 {

@@ -18,7 +18,7 @@ import (
 
 // Node is a box of a Diagram.
 type Node struct {
-	Name        string   // what arrows call it
+	Name        string   // name used by arrows
 	Title       string   // first line, bold
 	Lines       []string // below it
 	Column, Row float64  // of its centre; halves are fine

@@ -42,8 +42,8 @@ func TestColoursStayApart(t *testing.T) {
 	}
 }
 
-// Whatever stands together in one figure, methods, other labels, settings of one method, memories and recorded curves:
-// lines that share dashes differ by 20 under deuteranopia.
+// One figure may hold methods, other labels, settings of one method, memories and recorded curves. Lines with the
+// same dashes differ by 20 under deuteranopia.
 func TestLinesOfAFigureDifferInDashesOrColour(t *testing.T) {
 	var names []lineName
 	for _, key := range slices.Sorted(maps.Keys(methods)) {
@@ -125,7 +125,7 @@ func TestAMethodHasOneLookEverywhere(t *testing.T) {
 	}
 }
 
-// A cue that all lines have in common leaves the colour to what tells them apart.
+// If all lines share a cue, colour shows their differences.
 func TestSettingsOfOneMethodDifferInColourWhateverTheyShare(t *testing.T) {
 	shared := cues{memory: "mlp"}
 	got := stylesOf([]lineName{{"mappo-cermic explore.alpha=0", "mappo-cermic", shared}, {"mappo-cermic explore.alpha=1", "mappo-cermic", shared}, {}})
