@@ -12,7 +12,7 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// asking returns how to ask for runs of small networks on a task.
+// asking returns a function that configures runs of small networks on a task.
 func asking(t *testing.T, task string) func(set ...string) experiment.Config {
 	t.Setenv("GOMLX_BACKEND", nn.Sequential) // compiles such small networks in no time
 	return func(set ...string) experiment.Config {
