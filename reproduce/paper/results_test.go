@@ -189,7 +189,8 @@ func TestDeviationsAreReadFromTheExperiment(t *testing.T) {
 	}
 }
 
-// What a score is differs between the suites: the horizon of the sparse reward on VMAS, whose return on Melting Pot.
+// The definition of a score depends on the suite: the horizon of the sparse reward on VMAS, whose return on Melting
+// Pot.
 func TestConditionsSayWhatWasScored(t *testing.T) {
 	const sparse, dense = `{"reward":"sparse","sparse_horizon":"default"}`, `{"reward":"dense"}`
 	const starred = "Columns with a star, unless they say dense, trained on the sparse reward with sparse_horizon=default, the others on the benchmark's own; all scored on that."

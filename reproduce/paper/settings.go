@@ -70,8 +70,8 @@ func Deviations(experiment json.RawMessage) []Deviation {
 	return out
 }
 
-// Setting returns the value of a dotted key of an experiment in its JSON form, as -set would take it: the kind of a
-// part, else a number, a word or a list. It is empty if there is no such key.
+// Setting returns the value of a dotted key of an experiment in its JSON form, in the syntax of -set. The value is
+// the kind of a part, or else a number, a word or a list. It is empty if there is no such key.
 func Setting(experiment json.RawMessage, key string) string {
 	values, _ := conf.Values(experiment) // none of a run without settings
 	return values[key]
