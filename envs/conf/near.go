@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Near completes the error for an unknown name: "; did you mean a or b?" with the closest known names, or "; known: …"
-// with all names if none is close.
+// Near completes the error for an unknown name. It returns "; did you mean a or b?" with the closest known names, or
+// "; known: …" with all names if none is close.
 func Near(given string, known []string) string {
 	if len(known) == 0 {
 		return ""
