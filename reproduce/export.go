@@ -89,7 +89,7 @@ func exportCommand() *cobra.Command {
 	return cmd
 }
 
-// find returns the complete runs that the flags choose, with today's labels or as they are stored.
+// find returns the complete runs that the flags choose, with today's labels or with their stored ones.
 func (x *runExport) find(st *results.Store, stored bool) (rs []*results.Record, err error) {
 	if err := storedBudget(x.budget); err != nil {
 		return nil, err
