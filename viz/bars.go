@@ -176,7 +176,8 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(draw.LineStyle{Color: grey, Width: vg.Points(0.8)}, c.Min.X, ty(0), c.Max.X, ty(0))
 }
 
-// notRun says so above a height, upright where the bar would be narrow: an empty place there reads as a score of 0.
+// notRun writes "not run" above a height, upright where the bar would be narrow: an empty place there reads as a
+// score of 0.
 func notRun(c draw.Canvas, at vg.Point, width vg.Length) {
 	const text = "not run"
 	style := typeface(8.5, false)

@@ -129,7 +129,7 @@ func rank(s Series) int {
 	return 2
 }
 
-// bandReps is the number of resamples behind a band: the noise that is left moves its edge by less than a line's width.
+// bandReps is the number of resamples behind a band. The remaining noise moves its edge by less than a line's width.
 const bandReps = 1000
 
 // drawMean adds the mean line with its band and returns the line's last value, NaN if there is none.

@@ -25,7 +25,7 @@ type Node struct {
 	Kind        NodeKind
 }
 
-// NodeKind says what a box stands for, and so how it looks.
+// NodeKind is the meaning of a box, which decides its look.
 type NodeKind int
 
 // The kinds of boxes.

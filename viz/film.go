@@ -76,9 +76,8 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 
 func pixels(l vg.Length) int { return int(math.Round(float64(l) / 72 * dpi)) }
 
-// Animate plays scenes, one a step, as an endless film with the step and a bar that shows how far it is. The last frame
-// stands for a second. A longer episode than 120 steps is shown in every second, third, … step, so that a notebook
-// stays small.
+// Animate plays scenes, one per step, as an endless film with the step and a progress bar. The last frame stands for
+// a second. An episode longer than 120 steps is shown in every second, third, … step, so that a notebook stays small.
 func Animate(scenes []envs.Scene, stepsPerSecond float64) (*gif.GIF, error) {
 	return animate(scenes, stepsPerSecond, format{120, filmSide, filmDPI, 255})
 }
@@ -134,7 +133,7 @@ func (p painter) caption(width, height vg.Length, step, steps int) {
 	p.FillPolygon(stone, rectangle(0, 0, done, 2))
 }
 
-// rendering draws the last of scenes, over the ways to it, into a picture of its own.
+// rendering draws the last of scenes, over the trails up to it, into a new picture.
 func rendering(scenes []envs.Scene, width, height vg.Length, resolution int) (draw.Image, painter) {
 	return layered(scenes[len(scenes)-1], width, height, resolution, func(p painter) { p.trails(scenes) })
 }

@@ -164,7 +164,7 @@ func grown(r *results.Record, rs []*results.Record, points func(*results.Record)
 }
 
 // Evals turns groups of runs into one series each, in their order: the mean score of each evaluation's episodes, one
-// line a seed. A fork begins on the line of its parent, if that is among the runs.
+// line per seed. A fork begins on the line of its parent, if that is among the runs.
 func Evals(gs []results.Group) []Series { return evals(gs, results.Eval.Score) }
 
 // Early is Evals for the score of an episode's first steps, where the task counts them apart.

@@ -37,7 +37,7 @@ func (s Style) Line() draw.LineStyle {
 // Band is the colour of an interval around the line, light enough for several to overlap.
 func (s Style) Band() color.NRGBA { return fade(s.Color, 0x30) }
 
-// key is equal for styles that cannot be told apart.
+// key is equal for styles that cannot be distinguished.
 func (s Style) key() string { return fmt.Sprint(s.Color, s.Dashes, s.Width) }
 
 // lineName identifies a line of a figure.
@@ -150,7 +150,7 @@ func severalMethods(names []lineName) bool {
 	return len(shown) > 1 || len(lines) == 1
 }
 
-// cuesDiffer reports whether the cues tell any two lines of a figure apart.
+// cuesDiffer reports whether the cues distinguish any two lines of a figure.
 func cuesDiffer(names []lineName) bool {
 	first := slices.IndexFunc(names, func(n lineName) bool { return n.label != "" })
 	return slices.ContainsFunc(names, func(n lineName) bool { return n.label != "" && n.cues != names[first].cues })

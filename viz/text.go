@@ -113,7 +113,7 @@ func arranged(full *plot.Plot, width, height vg.Length) *plot.Plot {
 // Short writes a number in few characters, with k and M for thousands and millions: 1200000 is "1.2M".
 func Short(v float64) string { return numbers(math.Abs(v), 0)(v) }
 
-// numbers writes numbers up to top with four digits, or with as many as tell apart numbers that differ by step.
+// numbers writes numbers up to top with four digits, or with as many as distinguish numbers that differ by step.
 func numbers(top, step float64) func(v float64) string {
 	unit, suffix, digits := 1.0, "", 4
 	if step > 0 {

@@ -21,8 +21,8 @@ import (
 	"cermic/envs"
 )
 
-// Encounters draws r^i over an episode, one panel an agent, on one scale. The ground is coloured while the simulator has another
-// agent in sight.
+// Encounters draws r^i over an episode, one panel an agent, on one scale. The ground is coloured while the simulator
+// has another agent in sight.
 //
 // paper:fig:app_rew  r^i through one episode, with encounters
 func Encounters(in *results.Trace, columns int) (Panels, error) {
@@ -109,7 +109,8 @@ func Codes(in *results.Trace, seed uint64) (Panels, error) {
 	return panels, nil
 }
 
-// stride is how many steps lie between two, of at most so many agent steps: the time of t-SNE is quadratic.
+// stride is the number of steps between two selected ones, for at most so many agent steps: the time of t-SNE is
+// quadratic.
 func stride(in *results.Trace, most int) int { return (in.Steps*in.Agents + most - 1) / most }
 
 // thinned are at most so many of the rows [T·N], at evenly spaced steps.
@@ -128,7 +129,7 @@ func agentNames(n int) (out []string) {
 	return out
 }
 
-// byAgent sorts points, which are in time order with the agents of a step beside each other, into one cloud an agent.
+// byAgent sorts points into one cloud per agent. They are in time order, with the agents of a step beside each other.
 func byAgent(in *results.Trace, points [][2]float64) []cloud {
 	out := make([]cloud, in.Agents)
 	for i, name := range agentNames(in.Agents) {
@@ -140,9 +141,10 @@ func byAgent(in *results.Trace, points [][2]float64) []cloud {
 	return out
 }
 
-// Memory draws the graph memory of one agent (from 0) over the world, at several steps of the episode. Beside every other agent
-// stands the detector's probability that it is in sight. Nodes of the graph have a ring and a line as thick as the attention of
-// their message. Rings are dashed where no peer was detected and the graph stayed as before.
+// Memory draws the graph memory of one agent (from 0) over the world, at several steps of the episode. Beside every
+// other agent stands the detector's probability that it is in sight. Nodes of the graph have a ring and a line as
+// thick as the attention of their message. Rings are dashed where no peer was detected and the graph stayed as
+// before.
 func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
 	scenes, err := inOneView(in.Scenes)
 	switch {
