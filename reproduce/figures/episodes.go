@@ -142,8 +142,8 @@ func EpisodeFading(traces ...*results.Trace) viz.Table {
 	return t
 }
 
-// TrainingFading says how the mean r^i of each method's runs on a task falls over training, which the paper says
-// nothing of.
+// TrainingFading shows how the mean r^i of each method's runs on a task falls over training. The paper does not
+// report this.
 func TrainingFading(st *results.Store, task, budget string, methods ...string) (viz.Table, error) {
 	t := viz.Table{Title: "Does r^i fall over training?",
 		Header: []string{"method", "mean r^i over the first − the last tenth of training"},

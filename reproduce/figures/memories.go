@@ -55,7 +55,7 @@ func Memories(st *results.Store, task, learner, budget string, changes ...string
 	return memories, nil
 }
 
-// onlyMemory reports whether two experiments, in their JSON form, differ in nothing but CERMIC's memory and the seed.
+// onlyMemory reports whether two experiments, in their JSON form, differ only in CERMIC's memory and the seed.
 func onlyMemory(a, b json.RawMessage) bool {
 	rest := func(text json.RawMessage) map[string]string {
 		values, _ := conf.Values(text)

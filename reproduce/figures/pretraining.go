@@ -17,7 +17,7 @@ import (
 	"cermic/viz"
 )
 
-// PretrainingAxis is a method with the graph memory on some tasks, over what its memory starts with.
+// PretrainingAxis is a method with the graph memory on some tasks, over the initial weights of its memory.
 type PretrainingAxis struct {
 	Missing     []experiment.Pretraining // to be run first: experiments are named by the hash of the weights
 	Experiments []experiment.Config      // of a task those with pre-trained weights first, if their hash is known
@@ -118,8 +118,8 @@ func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
 	return returnsOf(list...)
 }
 
-// ReportFrames are the sizes of pre-training that a report looks for, the best first: the usual one, and smaller ones for slow
-// tasks or machines.
+// ReportFrames are the sizes of pre-training that a report uses, the best first: the usual one, and smaller ones for
+// slow tasks or machines.
 var ReportFrames = []int{plan.PretrainFrames, 20_000, 5000, 3000}
 
 // PretrainingReport tabulates the benefit of pre-training a memory of the given kind, with default settings, on every

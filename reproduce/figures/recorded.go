@@ -52,8 +52,8 @@ func recordedRuns(task string, methods ...string) (out []results.Group) {
 	return out
 }
 
-// Imported are the curves of a task in files of other programs, one a method: BenchMARL writes a file for every seed.
-// All are drawn as references, in none of our methods' colours.
+// Imported are the curves of a task in files of other programs, one curve per method, since BenchMARL writes a file
+// for every seed. All are drawn as references, in none of our methods' colours.
 func Imported(files []string, task string) ([]viz.Series, error) {
 	var all []*results.Record
 	first := map[string]string{} // file of each method and seed

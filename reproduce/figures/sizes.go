@@ -198,8 +198,8 @@ func HyperTable(budgets ...string) (viz.Table, error) {
 	return t, nil
 }
 
-// Departures lists where a method, with its defaults or changes of them as for -set, differs from the paper's settings,
-// with what the paper prints.
+// Departures lists the settings in which a method, with its defaults or changes of them as for -set, differs from the
+// paper, with the printed values.
 func Departures(method string, changes ...string) (viz.Table, error) {
 	t := viz.Table{Title: "Where " + method + " departs from the paper's settings", Header: []string{"setting", "ours", "printed"}}
 	e, err := plan.New(plan.Request{Task: "balance", Method: method, Budget: "paper", Seed: 1, Set: changes})

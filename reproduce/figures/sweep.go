@@ -56,7 +56,7 @@ type point struct {
 	value int
 	set   []string
 	runs  func(*results.Store) ([]results.Group, error) // complete ones, a group a method
-	plays func() ([]float64, error)                     // return of each policy, a mean over episodes
+	plays func() ([]float64, error)                     // measure of each policy, a mean over episodes
 }
 
 // baselineEpisodes is the number of episodes of each fixed policy at each point.
@@ -177,7 +177,7 @@ func (s *Sweep) over(tasks []string, budget string, seeds int, changes []string,
 	return s, err
 }
 
-// play is what the fixed policies earn at a point of a task.
+// play is the first measure of the fixed policies at a point of a task.
 func (s *Sweep) play(task string, p point) ([]float64, error) {
 	cfg, err := plan.World(task + " " + strings.Join(p.set, " "))
 	if err != nil {
@@ -203,8 +203,8 @@ func (p point) values(st *results.Store, m measure) ([][]float64, error) {
 	})
 }
 
-// Plot draws a row a task and a panel a measure: for each value a group of bars, of play without learning and of
-// methods. All panels of a measure have one scale.
+// Plot draws one row per task and one panel per measure. For each value there is a group of bars, of play without
+// learning and of methods. All panels of a measure have one scale.
 func (s *Sweep) Plot(st *results.Store) (viz.Panels, error) {
 	var plots []*plot.Plot
 	high := make([]float64, len(s.measures))

@@ -167,7 +167,7 @@ func TestValuesAreOfTheLastEvaluation(t *testing.T) {
 	}
 }
 
-// ended is a store of experiments whose last evaluations are set to the values of their labels, one a seed.
+// ended is a store of experiments whose last evaluations are set to the values of their labels, one per seed.
 func ended(t *testing.T, experiments []experiment.Config, values map[string][]float64, set func(*results.Eval, float64)) *results.Store {
 	t.Helper()
 	var rs []*results.Record
