@@ -42,7 +42,7 @@ var (
 	errAsked = errors.New("another page shows it now")
 )
 
-// poll is how often a cell looks at the notes of its relay.
+// poll is the interval at which a cell reads the notes of its relay.
 const poll = 100 * time.Millisecond
 
 // Interruptible returns a context that ends with the stop button, with the kernel, and when no page or another page

@@ -240,8 +240,8 @@ func (l *left) start() (err error) {
 	return errors.Join(err, cmd.Process.Release())
 }
 
-// leave ends a cell that its page has left, and a detached process that was stopped. A page that is gone leaves the
-// training to a process; one that shows the cell elsewhere goes on with it there.
+// leave ends a cell whose page has left it, and a detached process that was stopped. If the page is gone, a process
+// continues the training. If another page shows the cell, that page continues it.
 func (l *left) leave(ctx context.Context, e experiment.Config, settings map[string]string) {
 	why := context.Cause(ctx)
 	if detached() != nil && why != nil {
