@@ -188,8 +188,8 @@ func (e mortalEnv) Step(act *envs.Actions, out *envs.Step) {
 	}
 }
 
-// TestEveryMethodTakesEmptyMasksOfTheDead: the dead may be allowed nothing; every method then trains, stops and goes on
-// as where they are allowed choice 0.
+// TestEveryMethodTakesEmptyMasksOfTheDead tests masks that allow dead agents no action. Every method then trains,
+// stops and continues as with masks that allow them choice 0.
 func TestEveryMethodTakesEmptyMasksOfTheDead(t *testing.T) {
 	shared := envs.Common{NumEnvs: 3, Reward: envs.Dense}
 	game := libtest.OneChoice{Game: libtest.TwoStep().WithShared(shared), Choice: 1}
@@ -255,8 +255,8 @@ func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
 	}
 }
 
-// scores are the explorers whose bonus is a function of observation and action, so that old experience can be paid
-// anew.
+// scores are the explorers whose bonus is a function of observation and action, so that it can be computed anew for
+// old experience.
 var scores = map[string]bool{"db": true, "cermic": true}
 
 // TestEveryMethodTrainsGroupsApart: two iterations on the task with two groups, of which one has a single agent, with

@@ -63,7 +63,7 @@ func FindMethod(name string) (cermiclib.Method, error) {
 	return cermiclib.FindMethod(name)
 }
 
-// allowed returns one sentence if an assignment is none, or if another flag is there for what it sets.
+// allowed returns an error of one sentence if an assignment is malformed, or if another flag sets its key.
 func allowed(assignment string) error {
 	key, value, ok := strings.Cut(assignment, "=")
 	if !ok {
