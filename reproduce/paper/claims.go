@@ -116,7 +116,8 @@ func (c Claim) Decide(sources ...Source) (Verdict, error) {
 	return v, err
 }
 
-// evidence is what each of the sources that have runs says, that which decides or tells most in front.
+// evidence is the evidence of each source that has runs. The evidence that decides the claim, or has the most tests,
+// comes first.
 func (c Claim) evidence(tests []comparison, sources []Source) (all []Evidence, err error) {
 	for _, src := range sources {
 		found, err := findings(tests, src)
@@ -235,7 +236,7 @@ func (v Verdict) Box() viz.Box {
 	return viz.Box{Head: string(v.State), Text: v.Says + " (the paper, " + v.Where() + ")", Lines: v.Lines(), Mark: marks[v.State]}
 }
 
-// marks tell states apart by more than a word.
+// marks distinguish states by more than a word.
 var marks = map[State]viz.BoxMark{Supported: viz.Good, Conditional: viz.Open, Contradicted: viz.Bad, Undecided: viz.Open, NotTested: viz.Open}
 
 // Demand says what the records must show for the claim to be supported.

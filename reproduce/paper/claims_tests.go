@@ -77,7 +77,7 @@ func variances(cs []comparison) []comparison {
 	})
 }
 
-// mechanism turns comparisons into such of a mechanism of CERMIC's module, whose runs tell something only where it is
+// mechanism marks comparisons as tests of a mechanism of CERMIC's module, whose runs are evidence only where it is
 // active.
 func mechanism(cs []comparison) []comparison {
 	return changed(cs, func(c *comparison) { c.mechanism = true })

@@ -142,7 +142,7 @@ func (t comparison) trivial(src Source) (float64, error) {
 	return trivialShare * (scale.To - scale.From) / float64(max(1, first.Agents)), err
 }
 
-// untested says why the runs of a comparison tell nothing of it; it is empty where they do.
+// untested is the reason why the runs of a comparison are no evidence for it; it is empty if they are.
 func (t comparison) untested(runs []results.Group) string {
 	switch {
 	case NeverRewarded(runs...):

@@ -17,8 +17,8 @@ import (
 // resamples of each bootstrap interval in a table: enough for the digits that are printed.
 const resamples = 2000
 
-// Source finds the complete runs at one budget of what trials train: all seeds that there are of exactly those
-// experiments. Scale is that of a task's scores, zero where none is known.
+// Source finds the complete runs at one budget of the experiments that trials train: all seeds of exactly those
+// experiments. Scale is the scale of a task's scores, zero where none is known.
 type Source interface {
 	Budget() string
 	Runs(Trial) (results.Group, error)
@@ -143,8 +143,8 @@ func (c Cell) Score(src Source) (mean stats.Interval, seeds []float64, err error
 	return stats.Welch(seeds, less), seeds, runs.err
 }
 
-// twoScores is the number of steps that the second score of Melting Pot counts: BenchMARL's, unless set otherwise. The paper does not say
-// which of the two it prints.
+// twoScores is the number of steps that the second score of Melting Pot counts: BenchMARL's, unless set otherwise.
+// The paper does not say which of the two it prints.
 const twoScores = 100
 
 // firstScore is the mean of the second score over the last evaluations of a trial's runs, NaN if a run did not record

@@ -35,7 +35,8 @@ func (s source) Runs(t Trial) (results.Group, error) {
 // at is the same at another budget.
 func (s source) at(budget string) source { return source{budget, s.groups} }
 
-// sourceOf returns a source that holds a run for each line "task label: score score …", one a seed, at budget short.
+// sourceOf returns a source at budget short. It holds a run for each score of a line "task label: score score …", one
+// per seed.
 func sourceOf(t *testing.T, lines ...string) source {
 	t.Helper()
 	s, n := source{"short", map[string]results.Group{}}, 0

@@ -54,9 +54,9 @@ var Always = []Deviation{
 	{PrintedSetting{"s_{t+1} in r^i", []string{"conditioned on"}, "the reward of Sec. 4.4"}, "no part"},
 }
 
-// Deviations lists where an experiment, in its JSON form, departs from what the paper prints about its module. It is empty
-// for methods without the module, and says nothing of what no setting undoes. The sparse horizon, about which the paper
-// prints nothing, is named by Setting.
+// Deviations lists where an experiment, in its JSON form, departs from what the paper prints about its module. It is
+// empty for methods without the module, and says nothing of what no setting undoes. The sparse horizon, about which
+// the paper prints nothing, is named by Setting.
 func Deviations(experiment json.RawMessage) []Deviation {
 	if Setting(experiment, "explore") != "cermic" {
 		return nil

@@ -83,7 +83,8 @@ func (t Trial) cermic() bool {
 	return slices.ContainsFunc(Methods, func(m Method) bool { return m.ID == t.Method && m.Group == Ours })
 }
 
-// scores are the final scores of the trial's runs, one a seed, an agent each if the trial says so.
+// scores are the final scores of the trial's runs, one per seed, divided by the number of agents if the trial sets
+// it.
 func (t Trial) scores(g results.Group) ([]float64, error) {
 	out, err := g.Scores()
 	for i := range out {
