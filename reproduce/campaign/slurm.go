@@ -120,7 +120,8 @@ func FileManifest(out io.Writer, path string, es []experiment.Config, st *result
 	return err
 }
 
-// missingManifest is the manifest of the runs that st lacks, and their number; if there are none it says so.
+// missingManifest returns the manifest of the runs that st lacks, and their number. If there are none, it prints a
+// sentence.
 func missingManifest(out io.Writer, es []experiment.Config, st *results.Store) (manifest []byte, runs int, err error) {
 	missing, err := plan.Missing(es, st)
 	if err != nil {
