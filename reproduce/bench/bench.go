@@ -159,7 +159,7 @@ func PrintMachine(out io.Writer) error {
 }
 
 // Run runs the benchmarks of a package of the repository at root on the backend of this process. pattern chooses them
-// as for go test -bench. Run passes on every metric as it comes and prints what go test says of failures.
+// as for go test -bench. Run passes on every metric as it comes and prints the failures that go test reports.
 func Run(ctx context.Context, out io.Writer, root, pkg, pattern string, each func(Metric)) error {
 	backend, err := nn.Open()
 	if err != nil {
