@@ -115,7 +115,7 @@ func (p *player) obey(m message) {
 	}
 }
 
-// yield lets messages in, at most twenty times a second, and waits while the page pauses.
+// yield handles messages, at most twenty times a second, and waits while the page pauses.
 func (p *player) yield(ctx context.Context) {
 	if time.Since(p.yielded) > 50*time.Millisecond {
 		time.Sleep(time.Nanosecond)
@@ -230,7 +230,7 @@ func (s settings) request() plan.Request {
 	return plan.In(q)
 }
 
-// experiment goes on from the committed start, where one is chosen.
+// experiment continues from the committed start, where one is chosen.
 func (p *player) experiment(s settings) (experiment.Config, error) {
 	e, err := plan.New(s.request())
 	if err != nil {
