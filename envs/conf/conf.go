@@ -24,8 +24,8 @@ type Kinder interface{ Kind() string }
 var registry = map[reflect.Type]map[string]Kinder{}
 
 // Register makes proto, a complete default, known in group G (an interface type such as envs.Config) under
-// proto.Kind(). Call it at start-up. It panics if the kind is taken or proto is not a struct value, which are programming
-// errors.
+// proto.Kind(). Call it at start-up. It panics if the kind is taken or proto is not a struct value, which are
+// programming errors.
 func Register[G Kinder](proto G) {
 	group := reflect.TypeFor[G]()
 	if reflect.TypeOf(proto).Kind() != reflect.Struct {

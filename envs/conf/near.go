@@ -22,7 +22,8 @@ func Near(given string, known []string) string {
 	return fmt.Sprintf("; did you mean %s?", strings.Join(near, " or "))
 }
 
-// Find returns the value of a name. The error about an unknown name says what it should name, and lists near names.
+// Find returns the value with the given name. what is the kind of value in the error for an unknown name, which lists
+// near names.
 func Find[T any](what, name string, all []T, nameOf func(T) string) (found T, err error) {
 	var known []string
 	for _, v := range all {
