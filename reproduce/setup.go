@@ -246,7 +246,7 @@ func (s setup) compiler() bool {
 	return err == nil
 }
 
-// tools builds the kernel and what it calls into .bin, in the versions that go.mod names.
+// tools builds the kernel and the programs that it calls into .bin, in the versions that go.mod names.
 func (s setup) tools() error {
 	stamp := s.path(".bin", "installed-go.mod")
 	done := exists(s.path(".bin", "gonb")) && exists(s.path(".bin", "goimports")) && upToDate(stamp, s.path("go.mod"))

@@ -252,8 +252,8 @@ func TestTheCPUPluginComesFromTheWheelFirstThenFromGoXLA(t *testing.T) {
 	}
 }
 
-// settings are a user's own, whose values would lead out of .venv, out of the workspace or out of the language. PIP_TARGET
-// excludes PIP_USER.
+// settings are a user's own, whose values would lead out of .venv, out of the workspace or out of the language.
+// PIP_TARGET excludes PIP_USER.
 var settings = [][]string{
 	{"PIP_USER=1", "PYTHONPATH=elsewhere", "VIRTUAL_ENV=elsewhere", "GOFLAGS=-mod=mod", "GOWORK=elsewhere/go.work",
 		"TMPDIR=a b", "LANG=tr_TR.UTF-8", "LC_ALL=tr_TR.UTF-8", "NO_COLOR=1"},
