@@ -117,8 +117,8 @@ func retrain(ctx context.Context, r *results.Record, st *results.Store) (*result
 	return experiment.Run(ctx, e, st)
 }
 
-// compare states whether got reproduces want: bit by bit on the same backend, processor and instruction set; elsewhere
-// also with a score in the 95 % prediction interval of the record's seeds.
+// compare states whether got reproduces want: bit by bit on the same backend, processor and instruction set.
+// Elsewhere a score in the 95 % prediction interval of the record's seeds suffices, too.
 func compare(want, got *results.Record, all []*results.Record) (verdict string, same bool) {
 	a, b := want.Host, got.Host
 	sameMachine := a.Backend == b.Backend && a.CPU == b.CPU && a.Model == b.Model && a.ISA == b.ISA && a.GPU == b.GPU

@@ -98,8 +98,8 @@ func findMethods(list string) (ids []string, err error) {
 	return ids, nil
 }
 
-// benchMARL returns BenchMARL's recorded curves of the learners of the methods, if any of the runs trained on the dense
-// reward, as those did, or the task has no other.
+// benchMARL returns BenchMARL's recorded curves of the methods' learners, which were trained on the dense reward. It
+// returns none if no run was trained on that reward, unless the task has no other.
 func benchMARL(groups []results.Group, methods []string) []viz.Series {
 	runs := results.Flat(groups)
 	if len(runs) > 0 && !plan.OneReward(runs[0].Task) {

@@ -89,7 +89,7 @@ func exportCommand() *cobra.Command {
 	return cmd
 }
 
-// find returns the complete runs that the flags choose, with today's labels or as they are stored.
+// find returns the complete runs that the flags choose, with today's labels or with their stored ones.
 func (x *runExport) find(st *results.Store, stored bool) (rs []*results.Record, err error) {
 	if err := storedBudget(x.budget); err != nil {
 		return nil, err
@@ -122,8 +122,8 @@ func (x *runExport) find(st *results.Store, stored bool) (rs []*results.Record, 
 	return rs, nil
 }
 
-// csv writes a line for every episode of every evaluation. Groups of agents that are trained apart add a column
-// each for their returns.
+// csv writes a line for every episode of every evaluation. Separately trained groups of agents add a column each for
+// their returns.
 func (x *runExport) csv(_ *results.Store, rs []*results.Record) (int, error) {
 	var groups []string
 	for _, r := range rs {
@@ -163,8 +163,8 @@ func (x *runExport) csv(_ *results.Store, rs []*results.Record) (int, error) {
 	return len(rs), results.WriteFile(x.to, b.Bytes())
 }
 
-// records writes compact records, one file a run, in the form of reproduce/records, and the descriptions of the
-// pre-trained weights that they name.
+// records writes compact records, one file per run, in the form of reproduce/records. It also writes the descriptions
+// of the pre-trained weights that they name.
 func (x *runExport) records(st *results.Store, rs []*results.Record) (_ int, err error) {
 	if len(x.weights) > 0 {
 		if rs, err = packWeights(st, rs, x.weights, x.to); err != nil {

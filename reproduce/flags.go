@@ -123,7 +123,7 @@ func applyMachine(cmd *cobra.Command) error {
 	return nil
 }
 
-// seedRange is the value of -seeds: n for seeds 1 to n, m-n for seeds m to n, so that machines can share the seeds of a
+// seedRange is the value of -seeds: n for seeds 1 to n, m-n for seeds m to n. Machines can thus share the seeds of a
 // method.
 type seedRange struct{ first, last int }
 

@@ -125,8 +125,9 @@ func (s setup) execute(books []string, budget string, write bool) error {
 // thumbnailWidth is in pixels; thumbnails are at most as high.
 const thumbnailWidth = 200
 
-// thumbnails draws reproduce/jupyter/thumbnails, which the index of notebooks shows: the first figure of each notebook,
-// or of its executed copy if the notebook is committed without outputs. Other thumbnails do not change.
+// thumbnails draws reproduce/jupyter/thumbnails, which the index of notebooks shows. A thumbnail is the first figure
+// of a notebook, or of its executed copy if the notebook is committed without outputs. Other thumbnails do not
+// change.
 func (s setup) thumbnails(books []string) error {
 	for _, book := range books {
 		figure, err := firstFigure(book)

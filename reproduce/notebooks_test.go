@@ -82,8 +82,8 @@ func cellsOf(t *testing.T, file string) []bookCell {
 	return book.Cells
 }
 
-// Every notebook asks a question. One of a table or a figure answers it first, behind the form for one number: its first output is a verdict, or
-// says that there is no claim.
+// Every notebook asks a question. A notebook of a table or a figure answers it first, behind the form for one number.
+// Its first output is a verdict, or says that there is no claim.
 func TestNotebooksAskAndThoseOfThePaperAnswerFirst(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "notebooks", "*.ipynb"))
 	if err != nil || len(files) < 20 {

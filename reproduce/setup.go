@@ -23,8 +23,8 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// setupCommand makes .venv (JupyterLab, XLA's plug-in) and .bin (the Go kernel) in the repository, and changes nothing
-// outside it but the caches of pip and Go. It leaves alone what is already there.
+// setupCommand makes .venv (JupyterLab, XLA's plug-in) and .bin (the Go kernel) in the repository. It changes nothing
+// outside it but the caches of pip and Go, and leaves existing parts alone.
 func setupCommand() *cobra.Command {
 	var gpu bool
 	cmd := &cobra.Command{
@@ -91,8 +91,8 @@ func (s setup) all() error {
 		return err
 	}
 	s.plugins()
-	// The kernel works in a workspace, which reads the go.mod files of modules that a plain build never needs, and it does
-	// so without a proxy.
+	// The kernel works without a proxy, in a workspace. A workspace reads the go.mod files of modules that a plain
+	// build never needs.
 	if err := s.step("modules", "Go modules", false, func() error {
 		if _, err := s.output("go", "mod", "download"); err != nil {
 			return fmt.Errorf("go could not download the modules (is there a network?): %w", err)
@@ -246,7 +246,7 @@ func (s setup) compiler() bool {
 	return err == nil
 }
 
-// tools builds the kernel and what it calls into .bin, in the versions that go.mod names.
+// tools builds the kernel and the programs that it calls into .bin, in the versions that go.mod names.
 func (s setup) tools() error {
 	stamp := s.path(".bin", "installed-go.mod")
 	done := exists(s.path(".bin", "gonb")) && exists(s.path(".bin", "goimports")) && upToDate(stamp, s.path("go.mod"))
@@ -295,7 +295,7 @@ func (s setup) output(name string, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// upToDate reports whether stamp is a copy of the file as it is now.
+// upToDate reports whether stamp is a copy of the current file.
 func upToDate(stamp, file string) bool {
 	was, err := os.ReadFile(stamp)
 	is, failed := os.ReadFile(file)

@@ -69,7 +69,7 @@ func TestSetupSaysWhatToInstall(t *testing.T) {
 	}
 }
 
-// The stand-in for python writes down what pip is asked for.
+// The stand-in for python records the requests to pip.
 func TestSetupInstallsXLAForAGPUOnlyWhereOneIs(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("there are plug-ins for linux/amd64 only")
@@ -198,7 +198,7 @@ func release(t *testing.T, status int) {
 	http.DefaultTransport = toServer{new(http.Transport), strings.TrimPrefix(server.URL, "http://")}
 }
 
-// toServer sends each request to one host in the place of its own.
+// toServer sends each request to one host instead of its own.
 type toServer struct {
 	http.RoundTripper
 	host string
@@ -252,8 +252,8 @@ func TestTheCPUPluginComesFromTheWheelFirstThenFromGoXLA(t *testing.T) {
 	}
 }
 
-// settings are a user's own, whose values would lead out of .venv, out of the workspace or out of the language. PIP_TARGET
-// excludes PIP_USER.
+// settings are a user's own, whose values would lead out of .venv, out of the workspace or out of the language.
+// PIP_TARGET excludes PIP_USER.
 var settings = [][]string{
 	{"PIP_USER=1", "PYTHONPATH=elsewhere", "VIRTUAL_ENV=elsewhere", "GOFLAGS=-mod=mod", "GOWORK=elsewhere/go.work",
 		"TMPDIR=a b", "LANG=tr_TR.UTF-8", "LC_ALL=tr_TR.UTF-8", "NO_COLOR=1"},
@@ -261,7 +261,7 @@ var settings = [][]string{
 	{"PIP_TARGET=elsewhere", "PIP_PREFIX=elsewhere", "JUPYTER_CONFIG_DIR=elsewhere"},
 }
 
-// Set-up and the kernel work below a folder of any name and under each of the settings: pip installs into .venv, go
+// Set-up and the kernel work below a folder of any name and under each of the settings. pip installs into .venv, go
 // builds the module, and the kernel's workspace is one.
 func TestAPersonsOwnSettingsChangeNothing(t *testing.T) {
 	if runtime.GOOS == "windows" || testing.Short() {

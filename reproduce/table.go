@@ -70,7 +70,7 @@ type cellRequest struct {
 	train bool
 }
 
-// report compares the number with ours, after training its missing runs if that is asked for.
+// report compares the number with ours, after training its missing runs if r.train is set.
 func (r *cellRequest) report(cmd *cobra.Command, t *paper.Benchmark, budget string, st *results.Store) error {
 	row, column, ok := strings.Cut(r.name, ",")
 	if !ok {

@@ -102,8 +102,8 @@ func newPlot(f Figure) *plot.Plot {
 // gridLines draws one light line a tick of the vertical axis, under everything else.
 type gridLines struct{ *plotter.Grid }
 
-// GlyphBoxes implements plot.GlyphBoxer. It leaves half the height of a number above the data, so that the titles of panels
-// in a row are level with any ticks.
+// GlyphBoxes implements plot.GlyphBoxer. It leaves half the height of a number above the data, so that the titles of
+// panels in a row are level with any ticks.
 func (gridLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: 6}}}}
 }

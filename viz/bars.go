@@ -17,11 +17,11 @@ import (
 // Bar is one measured value with its interval.
 type Bar struct {
 	Label     string  // a method's name gives the method's look
-	Value     float64 // NaN: nothing measured, which is said in the place of the bar
+	Value     float64 // NaN: nothing measured, which is stated instead of a bar
 	Low, High float64 // bootstrap 95 % interval; NaN: none
 
-	Method string    // whose look the bar has, whatever it is called; empty: as Label says
-	Seeds  []float64 // up to five are drawn as dots, in the place of the interval
+	Method string    // sets the bar's look; empty: as Label says
+	Seeds  []float64 // up to five are drawn as dots, instead of the interval
 }
 
 func (b Bar) values() []float64 {
@@ -176,7 +176,8 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(draw.LineStyle{Color: grey, Width: vg.Points(0.8)}, c.Min.X, ty(0), c.Max.X, ty(0))
 }
 
-// notRun says so above a height, upright where the bar would be narrow: an empty place there reads as a score of 0.
+// notRun writes "not run" above a height, upright where the bar would be narrow: an empty place there reads as a
+// score of 0.
 func notRun(c draw.Canvas, at vg.Point, width vg.Length) {
 	const text = "not run"
 	style := typeface(8.5, false)

@@ -22,16 +22,16 @@ import (
 // Figure says what stands around the data of a plot.
 type Figure struct {
 	Title, X, Y string  // X and Y name the axes, with units
-	Note        string  // small, under the plot: what bands or whiskers are; empty: as reckoned from the data
+	Note        string  // small, under the plot: the meaning of bands or whiskers; empty: derived from the data
 	Unlabelled  bool    // no names at the ends of the lines: for panels that share a legend
 	Low, High   float64 // limits of the vertical axis; High ≤ Low: as the data need
 	Marks       []mark  // on the horizontal axis
 }
 
-// Curves draws one line a series with its name at its end. A line is the mean over seeds. Up to five seeds are dots
-// beside it, or thin lines where there are many points; of more the band is the bootstrap 95 % interval of the mean.
-// Both are drawn where every seed has a value. References are thin, dotted and beneath the others. Series without a
-// value are left out, so that a live plot may begin empty; it then says so.
+// Curves draws one line per series, with its name at its end. A line is the mean over seeds. Up to five seeds are
+// dots beside it, or thin lines where there are many points. With more seeds, a band shows the bootstrap 95 %
+// interval of the mean. All of them are drawn only where every seed has a value. References are thin, dotted and
+// beneath the others. Series without a value are left out, so that a live plot may begin empty; it then says so.
 func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	p := newPlot(f)
 	p.Add(marks(f.Marks))
@@ -129,7 +129,7 @@ func rank(s Series) int {
 	return 2
 }
 
-// bandReps is the number of resamples behind a band: the noise that is left moves its edge by less than a line's width.
+// bandReps is the number of resamples behind a band. The remaining noise moves its edge by less than a line's width.
 const bandReps = 1000
 
 // drawMean adds the mean line with its band and returns the line's last value, NaN if there is none.

@@ -49,7 +49,7 @@ func TestEvalsAlignTheFramesOfAGroupsSeeds(t *testing.T) {
 	}
 }
 
-// What would draw nonsense is an error that names it.
+// Data that cannot be drawn sensibly give an error that names them.
 func TestFiguresRefuseWhatTheyCannotDraw(t *testing.T) {
 	run := func(id string) *results.Record {
 		return &results.Record{ID: id, Seed: 1, Evals: []results.Eval{{Frames: 1, Scores: []float64{1}}}}
@@ -130,8 +130,8 @@ func TestTrainingOfARunThatHasNotBegunShowsTheOthers(t *testing.T) {
 	p.Drawing().Image() // must not panic
 }
 
-// A run that has not begun, a projection that is no place in the world, and a bonus that is the same everywhere can be
-// drawn, too.
+// Three degenerate maps can be drawn: a run without visits, a projection to no place in the world, and a constant
+// bonus.
 func TestMapsOfVisitsThatSayLittle(t *testing.T) {
 	none, lock, even := twoRooms(), twoRooms(), twoRooms()
 	clear(none.Counts)
@@ -193,7 +193,7 @@ func TestEveryRangeHasAFewTicksThatDiffer(t *testing.T) {
 	}
 }
 
-// Whatever numbers are measured, a figure is drawn, or an error refuses those that are infinite or not numbers.
+// Any measured numbers give a figure, or an error if they are infinite or NaN.
 func TestFiguresOfAnyNumbers(t *testing.T) {
 	for name, figure := range map[string]func(low, high float64) (*plot.Plot, error){
 		"curves": func(low, high float64) (*plot.Plot, error) {

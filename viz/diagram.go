@@ -18,14 +18,14 @@ import (
 
 // Node is a box of a Diagram.
 type Node struct {
-	Name        string   // what arrows call it
+	Name        string   // name used by arrows
 	Title       string   // first line, bold
 	Lines       []string // below it
 	Column, Row float64  // of its centre; halves are fine
 	Kind        NodeKind
 }
 
-// NodeKind says what a box stands for, and so how it looks.
+// NodeKind is the meaning of a box, which decides its look.
 type NodeKind int
 
 // The kinds of boxes.

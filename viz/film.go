@@ -49,8 +49,9 @@ func (s sheet) draw(frames int, caption func(k int) string, picture func(k int) 
 	return img.Image()
 }
 
-// Strip draws a few scenes of an episode side by side, evenly spaced from the first to the last, each with its step and
-// the ways that agents and objects came. scenes holds one a step, the reset first. Wide scenes stand in several rows.
+// Strip draws a few scenes of an episode side by side, evenly spaced from the first to the last. Each has its step
+// and the trails of agents and objects. scenes holds one scene per step, the reset first. Wide scenes are arranged in
+// several rows.
 func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 	scenes, err := inOneView(scenes)
 	if err != nil {
@@ -75,9 +76,8 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 
 func pixels(l vg.Length) int { return int(math.Round(float64(l) / 72 * dpi)) }
 
-// Animate plays scenes, one a step, as an endless film with the step and a bar that shows how far it is. The last frame
-// stands for a second. A longer episode than 120 steps is shown in every second, third, … step, so that a notebook
-// stays small.
+// Animate plays scenes, one per step, as an endless film with the step and a progress bar. The last frame stands for
+// a second. An episode longer than 120 steps is shown in every second, third, … step, so that a notebook stays small.
 func Animate(scenes []envs.Scene, stepsPerSecond float64) (*gif.GIF, error) {
 	return animate(scenes, stepsPerSecond, format{120, filmSide, filmDPI, 255})
 }
@@ -133,7 +133,7 @@ func (p painter) caption(width, height vg.Length, step, steps int) {
 	p.FillPolygon(stone, rectangle(0, 0, done, 2))
 }
 
-// rendering draws the last of scenes, over the ways to it, into a picture of its own.
+// rendering draws the last of scenes, over the trails up to it, into a new picture.
 func rendering(scenes []envs.Scene, width, height vg.Length, resolution int) (draw.Image, painter) {
 	return layered(scenes[len(scenes)-1], width, height, resolution, func(p painter) { p.trails(scenes) })
 }
@@ -165,8 +165,8 @@ func project(m draw.Image, s envs.Scene, mosaic *envs.Mosaic) {
 // mostLength is how many times as long as the other a side of a scene may be: a longer one would be a thread.
 const mostLength = 1000
 
-// inOneView gives all scenes the smallest rectangle that holds those of each, so that a film does not jump. Shapes
-// at no place, far away, or so large that their dashes would be drawn without end are left out.
+// inOneView gives all scenes one view, the smallest rectangle that holds all their views, so that a film does not
+// jump. It leaves out shapes at no place, far away, or so large that their dashes would be drawn without end.
 func inOneView(all []envs.Scene) (seen []envs.Scene, err error) {
 	if len(all) == 0 {
 		return nil, errors.New("no scenes to draw")

@@ -164,7 +164,8 @@ func TestFiguresLookAsBefore(t *testing.T) {
 			t.Fatalf("%v; make it with: go test ./viz -regen", err)
 		}
 		want := must.Get(png.Decode(bytes.NewReader(data)))(t)
-		// Processors with and without fused multiply-add round edges differently: a few pixels of anti-aliasing may move.
+		// Processors with and without fused multiply-add round edges differently: a few pixels of anti-aliasing may
+		// move.
 		if part := pixelDifference(got, want); part > 0.002 {
 			t.Errorf("%.2f %% of the picture differs from %s", 100*part, path)
 		}

@@ -95,8 +95,8 @@ const (
 	svgFamilies = "font-family:Liberation Sans, Arial, sans-serif;"
 )
 
-// svg is a canvas that notes the length of every line of text. A viewer without the named families takes letters of
-// another width; given the length, it makes them fit, and no label is cut or runs into the next panel.
+// svg is a canvas that records the width of every line of text. A viewer without the named font families substitutes
+// letters of another width. Given the recorded width, it fits them, so no label is cut or runs into the next panel.
 type svg struct {
 	*vgsvg.Canvas
 	lengths []vg.Length // of the texts, in the order in which they are drawn

@@ -190,8 +190,8 @@ func cut(name string) string {
 	return string(r[:head]) + "…" + string(end)
 }
 
-// spread moves ascending positions apart to at least gap, as little as possible, and keeps them in [low, high] if they
-// fit: overlapping neighbours become a block around the mean of its members, which grows until nothing overlaps.
+// spread moves ascending positions apart to at least gap, as little as possible, and keeps them in [low, high] if
+// they fit. Overlapping neighbours become a block around the mean of its members, which grows until nothing overlaps.
 func spread(at []float64, gap, low, high float64) {
 	type block struct{ sum, n float64 }
 	place := func(b block) float64 { // centre of the block's first label

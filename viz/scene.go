@@ -86,9 +86,9 @@ func (p painter) lookOf(s envs.Shape) look {
 	return l
 }
 
-// drawScene draws what under does, then the shapes of s in their order, on its mosaics if it has any, then the numbers
-// beside small agents and the names of targets above all of them. A number inside an agent belongs to its disc: who
-// lies above it hides both. The painter that it returns can draw more.
+// drawScene draws the layer of under, then the shapes of s in their order, on its mosaics if it has any. Above all of
+// them it draws the numbers beside small agents and the names of targets. A number inside an agent belongs to its
+// disc: an agent drawn above it hides both. The returned painter can draw more.
 func drawScene(c draw.Canvas, s envs.Scene, under func(painter)) painter {
 	if s.Mosaics == nil {
 		c.FillPolygon(ground, rectangle(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y))

@@ -30,8 +30,8 @@ func TestFilmPlaysBackWhatWasDrawn(t *testing.T) {
 	}
 }
 
-// Worlds of cells look the same however large they are drawn: every cell, here of one colour, fills its part of the
-// mosaic, and no other colour occurs there; the mosaic fills its part of the scene.
+// Worlds of cells look the same at every size. Every cell, here of one colour, fills its part of the mosaic, and no
+// other colour occurs there. The mosaic fills its part of the scene.
 func TestMosaicsAreNotBlurred(t *testing.T) {
 	colors := [][3]uint8{{255, 0, 0}, {0, 255, 0}, {0, 0, 255}, {255, 255, 0}}
 	var pixels []uint8
@@ -92,7 +92,7 @@ func TestAStripOfWideScenesHasSeveralRows(t *testing.T) {
 	}
 }
 
-// Somebody who is put elsewhere leaves no line across the picture.
+// An agent that is moved elsewhere at once leaves no line across the picture.
 func TestATrailEndsWhereSomebodyIsPutElsewhere(t *testing.T) {
 	var scenes []envs.Scene
 	for k := range 20 {

@@ -40,12 +40,12 @@ type Cell struct {
 	Decimals  int      // digits after the point
 	Bold      bool     // significantly above every other row that has runs (stats.Differ)
 
-	// Of a task with two scores, of whole episodes and of their first steps, Ours is the first, and it is not known
-	// which of the two is published.
+	// A task with two scores has one of whole episodes and one of their first steps. Ours is the first. It is not
+	// known which of the two is published.
 	FirstSteps int     // steps that the second counts; 0: the task has one score
 	First      float64 // mean over seeds; NaN where the runs did not note it
 
-	Dense *Cell // the same trained on the dense reward, of a cell whose Ours is trained on the sparse one; nil: none is asked for
+	Dense *Cell // the same, trained on the dense reward, if Ours is trained on the sparse one; nil: not requested
 }
 
 // Difference is ours − published, NaN if either is missing or they may be different scores.

@@ -20,9 +20,9 @@ type Series struct {
 	X         []float64   // [P] ascending; frames unless the figure says otherwise
 	Y         [][]float64 // [seed][P]; NaN where a seed has no value
 	Seeds     []uint64    // [seed], each once; nil: not known
-	Low, High []float64   // [P] a band that is given, in the place of the bootstrap interval over seeds
-	Band      string      // what a given band is, for the note under the plot; without Low: the band that too few runs do not allow
-	Reference bool        // recorded by somebody else: drawn thin and dotted
+	Low, High []float64   // [P] a given band, instead of the bootstrap interval over seeds
+	Band      string      // meaning of a given band, for the note; without Low: the band that too few runs do not allow
+	Reference bool        // recorded from another program: drawn thin and dotted
 	Faint     bool        // context for the others: drawn thin
 	Branched  bool        // it begins on another line, where a ring is drawn
 
@@ -32,7 +32,7 @@ type Series struct {
 // Line is a series of a single line, for example a formula.
 func Line(label string, x, y []float64) Series { return Series{Label: label, X: x, Y: [][]float64{y}} }
 
-// WithMemory is the series as one of CERMIC on a learner, "mappo-cermic", with a kind of memory: it has that method's
+// WithMemory is the series of CERMIC on a learner ("mappo-cermic") with a kind of memory. It has that method's
 // colour, in the memory's hue.
 func (s Series) WithMemory(method, kind string) Series {
 	s.Method, s.cues.memory = method, kind
@@ -164,7 +164,7 @@ func grown(r *results.Record, rs []*results.Record, points func(*results.Record)
 }
 
 // Evals turns groups of runs into one series each, in their order: the mean score of each evaluation's episodes, one
-// line a seed. A fork begins on the line of its parent, if that is among the runs.
+// line per seed. A fork begins on the line of its parent, if that is among the runs.
 func Evals(gs []results.Group) []Series { return evals(gs, results.Eval.Score) }
 
 // Early is Evals for the score of an episode's first steps, where the task counts them apart.

@@ -2,8 +2,9 @@
 
 // Package viz turns results into pictures and tables: learning curves, bars, panels, grids of numbers, scenes.
 //
-// Data goes in, a *plot.Plot, an image or a ScoreTable comes out; nothing here reads a store, trains, or imports GoMLX,
-// so a notebook cell that only plots compiles and links quickly. A method has one look everywhere, given by Styles.
+// Data goes in; a *plot.Plot, an image or a ScoreTable comes out. Nothing here reads a store, trains, or imports
+// GoMLX, so a notebook cell that only plots compiles and links quickly. A method has one look everywhere, given by
+// Styles.
 package viz
 
 import (
@@ -36,7 +37,7 @@ func (s Style) Line() draw.LineStyle {
 // Band is the colour of an interval around the line, light enough for several to overlap.
 func (s Style) Band() color.NRGBA { return fade(s.Color, 0x30) }
 
-// key is equal for styles that cannot be told apart.
+// key is equal for styles that cannot be distinguished.
 func (s Style) key() string { return fmt.Sprint(s.Color, s.Dashes, s.Width) }
 
 // lineName identifies a line of a figure.
@@ -149,7 +150,7 @@ func severalMethods(names []lineName) bool {
 	return len(shown) > 1 || len(lines) == 1
 }
 
-// cuesDiffer reports whether the cues tell any two lines of a figure apart.
+// cuesDiffer reports whether the cues distinguish any two lines of a figure.
 func cuesDiffer(names []lineName) bool {
 	first := slices.IndexFunc(names, func(n lineName) bool { return n.label != "" })
 	return slices.ContainsFunc(names, func(n lineName) bool { return n.label != "" && n.cues != names[first].cues })
@@ -198,8 +199,9 @@ func methodNamed(label string) (Style, bool) {
 	return Style{}, false
 }
 
-// The colours of methods: the palette of Okabe and Ito (2008), whose colours stay apart under every common colour deficiency, with
-// violet in place of yellow, which is hard to see on white, and five more. TestColoursStayApart measures the distances.
+// The colours of methods: the palette of Okabe and Ito (2008), which stays distinguishable under every common colour
+// deficiency, and five more. Violet replaces yellow, which is hard to see on white. TestColoursStayApart measures the
+// distances.
 var (
 	black     = rgb(0x1a1a1a)
 	orange    = rgb(0xe69f00)
@@ -257,7 +259,7 @@ func pattern(points ...float64) []vg.Length {
 	return out
 }
 
-// methods are the styles of methods by identifier. Line width and dashes are a second cue beside colour: CERMIC is
+// methods are the styles of methods by identifier. Line width and dashes are a second cue beside colour. CERMIC is
 // heavy, policy gradients are solid, value learners dashed, and CERMIC with Theorem 1's bonus is dash-dotted.
 var methods = map[string]Style{
 	"mappo":        {"MAPPO", black, solid, vg.Points(1.4)},

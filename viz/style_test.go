@@ -42,8 +42,8 @@ func TestColoursStayApart(t *testing.T) {
 	}
 }
 
-// Whatever stands together in one figure, methods, other labels, settings of one method, memories and recorded curves:
-// lines that share dashes differ by 20 under deuteranopia.
+// One figure may hold methods, other labels, settings of one method, memories and recorded curves. Lines with the
+// same dashes differ by 20 under deuteranopia.
 func TestLinesOfAFigureDifferInDashesOrColour(t *testing.T) {
 	var names []lineName
 	for _, key := range slices.Sorted(maps.Keys(methods)) {
@@ -125,7 +125,7 @@ func TestAMethodHasOneLookEverywhere(t *testing.T) {
 	}
 }
 
-// A cue that all lines have in common leaves the colour to what tells them apart.
+// If all lines share a cue, colour shows their differences.
 func TestSettingsOfOneMethodDifferInColourWhateverTheyShare(t *testing.T) {
 	shared := cues{memory: "mlp"}
 	got := stylesOf([]lineName{{"mappo-cermic explore.alpha=0", "mappo-cermic", shared}, {"mappo-cermic explore.alpha=1", "mappo-cermic", shared}, {}})
@@ -138,7 +138,7 @@ func TestSettingsOfOneMethodDifferInColourWhateverTheyShare(t *testing.T) {
 	}
 }
 
-// A look follows from the method that a line is said to be of, never from how its label reads.
+// The look of a line follows from its given method, never from the wording of its label.
 func TestALabelIsNotReadForItsLook(t *testing.T) {
 	got := stylesOf([]lineName{{label: "mappo of somebody else", method: ""}, {label: "a variant", method: "mappo"}, {label: "qmix", method: ""}})
 	if got[0].Color == black || got[1].Color != black || got[1].Name != "a variant" {
@@ -203,7 +203,7 @@ func TestShortNumbers(t *testing.T) {
 	}
 }
 
-// The note counts the seeds of means, and does not let a line of one seed pass for one.
+// The note counts the seeds of means, and does not present a line of one seed as a mean.
 func TestTheNoteSaysWhichLinesAreOneSeed(t *testing.T) {
 	one, three := Line("one", []float64{0, 1}, []float64{0, 1}), Series{Label: "three", X: []float64{0, 1}, Y: [][]float64{{0, 1}, {1, 2}, {2, 3}}}
 	level := one

@@ -142,7 +142,7 @@ func (t Table) text(width int) string {
 	return b.String()
 }
 
-// textLines are the lines of a row of a text table, each a line of every cell of at most so many columns.
+// textLines are the lines of a row of a text table. A line has one line of every cell, of at most so many columns.
 func textLines(row []string, most int, marking, marked bool) (out [][]string) {
 	for j, cell := range row {
 		for i, line := range strings.Split(cell, below) {
@@ -213,7 +213,7 @@ func (t Table) Markdown() string {
 // BoxMark is the kind of a Box.
 type BoxMark int
 
-// The marks: a sign and the colour of the edge, of the palette that colour-blind readers can tell apart.
+// The marks: a sign and the colour of the edge, from the palette that colour-blind readers can distinguish.
 const (
 	Open BoxMark = iota // –, grey
 	Good                // ✓, blue

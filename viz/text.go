@@ -113,7 +113,7 @@ func arranged(full *plot.Plot, width, height vg.Length) *plot.Plot {
 // Short writes a number in few characters, with k and M for thousands and millions: 1200000 is "1.2M".
 func Short(v float64) string { return numbers(math.Abs(v), 0)(v) }
 
-// numbers writes numbers up to top with four digits, or with as many as tell apart numbers that differ by step.
+// numbers writes numbers up to top with four digits, or with as many as distinguish numbers that differ by step.
 func numbers(top, step float64) func(v float64) string {
 	unit, suffix, digits := 1.0, "", 4
 	if step > 0 {
@@ -223,8 +223,8 @@ func (n noted) Lines(name string) []string {
 	return append(n.Handler.Lines(name), n.own()...)
 }
 
-// Box implements text.Handler. The note takes no width: as the name of an axis it would move the right end of a narrow
-// plot, since gonum finds the two ends from the boxes that stick out farthest, and plots that are to be aligned would
+// Box implements text.Handler. The note takes no width. gonum finds the two ends of a plot from the boxes that extend
+// farthest. As the name of an axis, a wide note would move the right end of a narrow plot, and aligned plots would
 // leave the picture.
 func (n noted) Box(line string, f font.Font) (width, height, depth vg.Length) {
 	width, height, depth = n.Handler.Box(line, f)

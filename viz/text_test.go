@@ -140,7 +140,7 @@ func TestScenesOfAnyNumbers(t *testing.T) {
 	}
 }
 
-// Plots are aligned by what their data areas leave free, at whatever width they have in between.
+// Plots are aligned by the space around their data areas, at any width in between.
 func TestALongNoteTakesNoRoomBesideALine(t *testing.T) {
 	line := Line("MAPPO-CERMIC", []float64{0, 1}, []float64{0, 1})
 	p := must.Get(Curves(Figure{X: "frames", Y: "reward"}, line))(t)
@@ -172,7 +172,7 @@ func TestNotesThatDifferAreBrokenToTheWidthOfTheirPanels(t *testing.T) {
 		differ.Rows[0] = append(differ.Rows[0], p)
 	}
 	differ.Drawing().Image()
-	if got := noteOf(differ.Rows[0][0]); got != note { // the caller's plots stay as they are
+	if got := noteOf(differ.Rows[0][0]); got != note { // the caller's plots do not change
 		t.Errorf("the plot's own note became %q", got)
 	}
 }

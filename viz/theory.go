@@ -101,7 +101,7 @@ func Surprise(all ...theory.Surprises) (*plot.Plot, error) {
 }
 
 // WorstCase draws the least probability over the ambiguity set, in closed form and searched (dotted), with β for the
-// chance level eps, and β over the chance level beside the multiplier that suffices for a Gaussian.
+// chance level eps. Beside it is β over the chance level, with the multiplier that suffices for a Gaussian.
 func WorstCase(w theory.Worst, m theory.Multipliers, eps float64) (Panels, error) {
 	beta := w.Set.Multiplier(eps)
 	chosen := at(beta, fmt.Sprintf("β(%g) = %.2f", eps, beta))

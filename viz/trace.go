@@ -21,8 +21,8 @@ import (
 	"cermic/envs"
 )
 
-// Encounters draws r^i over an episode, one panel an agent, on one scale. The ground is coloured while the simulator has another
-// agent in sight.
+// Encounters draws r^i over an episode, one panel an agent, on one scale. The ground is coloured while the simulator
+// has another agent in sight.
 //
 // paper:fig:app_rew  r^i through one episode, with encounters
 func Encounters(in *results.Trace, columns int) (Panels, error) {
@@ -50,7 +50,7 @@ func perAgent(in *results.Trace, columns int, title string, f Figure, lines func
 	return panels, err
 }
 
-// stepLine is a line over the steps of an episode, of a value of each row of an agent.
+// stepLine is a line over the steps of an episode: a value computed from each row of an agent.
 func stepLine(label string, in *results.Trace, agent int, value func(row int) float64) Series {
 	x, y := make([]float64, in.Steps), make([]float64, in.Steps)
 	for t := range x {
@@ -75,9 +75,9 @@ func sights(in *results.Trace, agent int) []mark {
 	return out
 }
 
-// Codes draws s_t and x_t of an episode in two dimensions, one colour an agent: their principal components, and below
-// them a t-SNE of at most 600 agent steps, in which only nearness means something. Groups of agents that are trained
-// apart have encoders of their own, so that their codes are near or far for no reason.
+// Codes draws s_t and x_t of an episode in two dimensions, one colour per agent. Above are their principal
+// components, below a t-SNE of at most 600 agent steps, in which only nearness means something. Groups of agents that
+// are trained separately have their own encoders, so distances between their codes mean nothing.
 func Codes(in *results.Trace, seed uint64) (Panels, error) {
 	panels := NewPanels(2)
 	panels.Width, panels.Height = 4.1*vg.Inch, 2.9*vg.Inch
@@ -109,7 +109,8 @@ func Codes(in *results.Trace, seed uint64) (Panels, error) {
 	return panels, nil
 }
 
-// stride is how many steps lie between two, of at most so many agent steps: the time of t-SNE is quadratic.
+// stride is the number of steps between two selected ones, for at most so many agent steps: the time of t-SNE is
+// quadratic.
 func stride(in *results.Trace, most int) int { return (in.Steps*in.Agents + most - 1) / most }
 
 // thinned are at most so many of the rows [T·N], at evenly spaced steps.
@@ -128,7 +129,7 @@ func agentNames(n int) (out []string) {
 	return out
 }
 
-// byAgent sorts points, which are in time order with the agents of a step beside each other, into one cloud an agent.
+// byAgent sorts points into one cloud per agent. They are in time order, with the agents of a step beside each other.
 func byAgent(in *results.Trace, points [][2]float64) []cloud {
 	out := make([]cloud, in.Agents)
 	for i, name := range agentNames(in.Agents) {
@@ -140,9 +141,10 @@ func byAgent(in *results.Trace, points [][2]float64) []cloud {
 	return out
 }
 
-// Memory draws the graph memory of one agent (from 0) over the world, at several steps of the episode. Beside every other agent
-// stands the detector's probability that it is in sight. Nodes of the graph have a ring and a line as thick as the attention of
-// their message. Rings are dashed where no peer was detected and the graph stayed as before.
+// Memory draws the graph memory of one agent (from 0) over the world, at several steps of the episode. Beside every
+// other agent stands the detector's probability that it is in sight. Nodes of the graph have a ring and a line as
+// thick as the attention of their message. Rings are dashed where no peer was detected and the graph stayed as
+// before.
 func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
 	scenes, err := inOneView(in.Scenes)
 	switch {
@@ -202,10 +204,10 @@ func (p painter) rings(g results.Graph, agents []envs.Shape, observer int) {
 	}
 }
 
-// Paths draws the s_t of episodes, seen through one encoder, as one path an agent, and beside them x_t among the s_t of
-// the first episode. Above are the two directions in which all of these points vary most, below one t-SNE of them all.
-// A path is paler before than after; a dark dot is a step with another agent in sight, and a ring where the path
-// starts.
+// Paths draws the s_t of episodes, as seen through one encoder, as one path per agent. Beside them it draws x_t among
+// the s_t of the first episode. Above are the two directions in which all of these points vary most; below is one
+// t-SNE of them all. A path grows darker with time. A dark dot is a step with another agent in sight, and a ring is
+// the start of the path.
 //
 // paper:fig2  left: distributions of s_t with CERMIC and a baseline; right: x_t around s_t and at the ends of its path
 //
@@ -322,9 +324,9 @@ func shareAxes(plots []*plot.Plot) {
 	}
 }
 
-// Ends draws how far s_t, and x_t by what it predicts, are from where the path of s_t ends, over the episode; one panel
-// an agent. Where the line of x_t is the lower one, x_t lies nearer to the end than s_t. The ground is coloured while
-// another agent is in sight.
+// Ends draws how far s_t, and the s_t that x_t predicts, are from the last s_t of the episode, in one panel per
+// agent. Where the line of x_t is the lower one, x_t lies nearer to the end than s_t. The background is coloured
+// while another agent is in sight.
 func Ends(in *results.Trace, columns int) (Panels, error) {
 	if _, err := mapped([]*results.Trace{in}); err != nil {
 		return Panels{}, err

@@ -13,7 +13,7 @@ import (
 	"cermic/cermiclib/results"
 )
 
-// Measure is something that a run writes down while it trains.
+// Measure is a quantity that a run records while it trains.
 type Measure struct {
 	Name  string // of a scalar, or Score
 	Title string // in the figure
@@ -22,8 +22,9 @@ type Measure struct {
 // Score names the measure that is no scalar: the mean score of each evaluation.
 const Score = ""
 
-// Training draws one panel a measure, for each separately trained group of agents, with one line a group of runs and a legend for
-// all. The group of the run in front is drawn heavy, the others thin. front may be a run without results yet.
+// Training draws one panel per measure, for each separately trained group of agents. A panel has one line per group
+// of runs, and there is a legend for all. The group of the run in front is drawn heavy, the others thin. front may be
+// a run without results yet.
 func Training(front *results.Record, gs []results.Group, columns int, measures ...Measure) (Panels, error) {
 	gs = slices.DeleteFunc(slices.Clone(gs), func(g results.Group) bool { return g.Label == "" })
 	// A setting keeps its colour when another comes to the front.

@@ -17,9 +17,10 @@ import (
 	"cermic/envs"
 )
 
-// Visits draws three maps over the cells of a run's projection: all visits so far, visits of the last rollout batch, both on a
-// logarithmic scale, and the mean intrinsic reward of the last batch. Where a cell is one unit of the world, as in the rooms of
-// envs/explore, walls, doors, switches and goals are drawn in their initial state.
+// Visits draws three maps over the cells of a run's projection. They show all visits so far, the visits of the last
+// rollout batch, and the mean intrinsic reward of that batch. Both maps of visits are on a logarithmic scale. In
+// worlds with one cell per unit, as in the rooms of envs/explore, walls, doors, switches and goals are drawn in their
+// initial state.
 func Visits(v *results.Visits) (Panels, error) {
 	q := v.Projection
 	n := q.Columns * q.Rows

@@ -17,7 +17,7 @@ type Invalid struct {
 	Key   string // dotted key, from the config that was checked
 	Value string // as in JSON
 	Want  string // the allowed values
-	Help  string // what the setting is; may be empty
+	Help  string // description of the setting; may be empty
 }
 
 func (e *Invalid) Error() string {

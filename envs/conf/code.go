@@ -21,10 +21,10 @@ const codeKey = "code"
 // codes are the hashes of the declarations of package main, by name.
 var codes map[string]string
 
-// Program adds the code of configs of package main, such as those of a notebook's cells, to their JSON and so to their
-// identity: under the key "code" stands a hash of the declarations in source, the file of package main, that the
-// config's type and methods reach. Comments and layout do not count. Without Program, and for configs of other
-// packages, there is no such key. Call it before configs are used.
+// Program adds the code of configs of package main, such as the configs of a notebook's cells, to their JSON and so
+// to their identity. source is the file of package main. The key "code" holds a hash of the declarations in source
+// that the config's type and methods reach. Comments and layout do not count. Without Program, and for configs of
+// other packages, there is no such key. Call it before configs are used.
 func Program(source []byte) { codes = hashes(source) }
 
 // codeOf returns the hash of the code of a config type; empty if Program was not given its source.
@@ -49,7 +49,7 @@ func hashes(source []byte) map[string]string {
 	return out
 }
 
-// declarations lists the top-level declarations of a file by name, and of a type those of its methods, too.
+// declarations lists the top-level declarations of a file by name. A type's list includes its methods.
 func declarations(file *ast.File) map[string][]ast.Node {
 	out := map[string][]ast.Node{}
 	for name, object := range file.Scope.Objects {

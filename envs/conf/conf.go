@@ -3,8 +3,9 @@
 // Package conf is the registry and the JSON form of configuration structs.
 //
 // A config is a plain struct with a Kind method. Registering a complete default makes it known under its kind to the
-// command line, to JSON files and to the conformance tests. In JSON a config is an object with the key "kind"; reading
-// overlays the given keys on the registered default, strictly: an unknown key is an error that names the near ones.
+// command line, to JSON files and to the conformance tests. In JSON a config is an object with the key "kind".
+// Reading overlays the given keys on the registered default, strictly: an unknown key is an error that names the near
+// ones.
 package conf
 
 import (
@@ -23,8 +24,8 @@ type Kinder interface{ Kind() string }
 var registry = map[reflect.Type]map[string]Kinder{}
 
 // Register makes proto, a complete default, known in group G (an interface type such as envs.Config) under
-// proto.Kind(). Call it at start-up. It panics if the kind is taken or proto is not a struct value, which are programming
-// errors.
+// proto.Kind(). Call it at start-up. It panics if the kind is taken or proto is not a struct value, which are
+// programming errors.
 func Register[G Kinder](proto G) {
 	group := reflect.TypeFor[G]()
 	if reflect.TypeOf(proto).Kind() != reflect.Struct {
@@ -72,10 +73,10 @@ func registered(kind string, t reflect.Type) reflect.Value {
 
 func kinds(group reflect.Type) []string { return slices.Sorted(maps.Keys(registry[group])) }
 
-// groupNames are the words that users know for groups that are not called after their package or their type.
+// groupNames are the users' words for groups that are not called after their package or their type.
 var groupNames = map[string]string{"envs.Config": "task", "learn.Config": "learner", "explore.Config": "explorer"}
 
-// groupName is a group as users know it: policy.Config is a "policy", learn.MixerConfig a "mixer".
+// groupName is the users' word for a group: policy.Config is a "policy", learn.MixerConfig a "mixer".
 func groupName(group reflect.Type) string {
 	if name, ok := groupNames[group.String()]; ok {
 		return name

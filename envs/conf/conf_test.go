@@ -309,7 +309,7 @@ func TestANameOfAllOtherLettersIsNotNear(t *testing.T) {
 	}
 }
 
-// Values of a config's JSON are those that Keys lists, and a file that fits no config has its values, too.
+// Values of a config's JSON equal the values that Keys lists. A file that fits no config has its values, too.
 func TestValuesAreThoseOfKeys(t *testing.T) {
 	e := example(t)
 	data := must.Get(Marshal(e))(t)

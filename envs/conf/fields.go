@@ -23,12 +23,12 @@ type field struct {
 	omitDefault bool // conf:"omitdefault": not written while it has the registered default
 	scalar      bool // conf:"scalar", of a list: one entry is written and read without brackets
 
-	help    string   // help:"…": what the setting is
+	help    string   // help:"…": description of the setting
 	bounds  *Bounds  // range:"1..4096"; nil without
 	choices []string // oneof:"a,b"; nil without
 }
 
-// in returns the field's value in v as it is written: the entry of a scalar list that has one.
+// in returns the field's value in v in its written form: the entry of a scalar list that has one.
 func (f *field) in(v reflect.Value) reflect.Value {
 	x := v.FieldByIndex(f.index)
 	if f.scalar && x.Len() == 1 {

@@ -17,9 +17,9 @@ import (
 	"strings"
 )
 
-// Marshal returns the canonical JSON of v, a config or a struct of configs: sorted keys, all values, the shortest
-// decimal that reads back as the same float, no spaces. Equal configs have equal bytes. A number that is not finite,
-// which JSON cannot hold, is an error that names its dotted key.
+// Marshal returns the canonical JSON of v, a config or a struct of configs. It has sorted keys, all values, the
+// shortest decimal that reads back as the same float, and no spaces. Equal configs have equal bytes. A number that is
+// not finite, which JSON cannot hold, is an error that names its dotted key.
 //
 // A setting that was added later does not change older configs. The tag json:",omitzero" leaves it out while it is
 // zero, or while its method IsZero returns true; registered defaults must keep that value. The tag conf:"omitdefault"
@@ -136,8 +136,8 @@ func text(t any) string {
 // registered default; otherwise the present value is overlaid. Lists are replaced as a whole. A config that Marshal
 // wrote is complete: a setting that omitzero left out is zero.
 //
-// An unknown key, a value of the wrong type, a number out of its type's range and text after the end are errors of one
-// sentence with the full dotted key; *dst is then unchanged. Check checks the values.
+// An unknown key, a value of the wrong type, a number out of its type's range and text after the end are errors. An
+// error is one sentence with the full dotted key; *dst is then unchanged. Check checks the values.
 func Unmarshal(data []byte, dst any) error {
 	src, err := parse(data)
 	if err != nil {
@@ -261,7 +261,7 @@ func (d *decoder) config(path string, members map[string]any, dst reflect.Value)
 }
 
 // clearOmitted sets settings tagged omitzero that are not in members to zero, if members has all others. Then Marshal
-// wrote them, and left out what was zero, whatever the registered default is now. A person leaves out more.
+// wrote them, and left out zero values regardless of today's registered default. A person leaves out more.
 func clearOmitted(members map[string]any, body reflect.Value) {
 	var omitted []reflect.Value
 	for _, f := range fields(body.Type()) {
@@ -280,8 +280,8 @@ func clearOmitted(members map[string]any, body reflect.Value) {
 	}
 }
 
-// unknown is the error for a key that the struct at path does not have. It suggests close keys of the whole config, or
-// else lists the keys of the struct, which is of that kind if it is a config.
+// unknown is the error for a key that the struct at path does not have. It suggests close keys of the whole config,
+// or else lists the keys of the struct. kind is the struct's kind if it is a config.
 func (d *decoder) unknown(path, key, kind string, siblings []field) error {
 	var here []string
 	for _, f := range siblings {

@@ -17,8 +17,8 @@ type KeyDoc struct {
 	Key    string   // full dotted key: "explore.alpha"
 	Type   string   // "a finite number", "one of dense, sparse", "an explorer"
 	Value  string   // present value, in the form that Set reads
-	Kinds  []string // what the key of a config can be set to; nil for other keys
-	About  string   // tag help of the field: what the setting is
+	Kinds  []string // possible kinds, for the key of a config; nil for other keys
+	About  string   // tag help of the field: description of the setting
 	Bounds *Bounds  // tag range of the field; nil without one
 }
 
@@ -96,7 +96,7 @@ func plainText(t any) string {
 }
 
 // Values returns the settings in the JSON of a config by their dotted keys, in the form that Set reads. It also reads
-// configs that this program does not know, such as those of an earlier version.
+// configs unknown to this program, such as configs of an earlier version.
 func Values(data []byte) (map[string]string, error) {
 	out := map[string]string{}
 	src, err := parse(data)
@@ -127,9 +127,9 @@ func Get(v any, key string) (value string, ok bool) {
 	return value, ok
 }
 
-// Set changes the value of *dst at a dotted key. The type of the setting decides how text is read: text needs no
-// quotes, a list is JSON or separated by commas, a config is its kind, as in explore=db, or a JSON object. Errors leave
-// *dst unchanged, as in Unmarshal.
+// Set changes the value of *dst at a dotted key. The type of the setting decides how text is read. Text needs no
+// quotes; a list is JSON or separated by commas. A config is its kind, as in explore=db, or a JSON object. Errors
+// leave *dst unchanged, as in Unmarshal.
 func Set(dst any, path, text string) error {
 	names := strings.Split(path, ".")
 	src, err := typed(text, typeAt(reflect.ValueOf(dst), names))

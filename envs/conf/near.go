@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Near completes the error for an unknown name: "; did you mean a or b?" with the closest known names, or "; known: …"
-// with all names if none is close.
+// Near completes the error for an unknown name. It returns "; did you mean a or b?" with the closest known names, or
+// "; known: …" with all names if none is close.
 func Near(given string, known []string) string {
 	if len(known) == 0 {
 		return ""
@@ -22,7 +22,8 @@ func Near(given string, known []string) string {
 	return fmt.Sprintf("; did you mean %s?", strings.Join(near, " or "))
 }
 
-// Find returns the value of a name. The error about an unknown name says what it should name, and lists near names.
+// Find returns the value with the given name. what is the kind of value in the error for an unknown name, which lists
+// near names.
 func Find[T any](what, name string, all []T, nameOf func(T) string) (found T, err error) {
 	var known []string
 	for _, v := range all {

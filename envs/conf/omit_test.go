@@ -24,8 +24,8 @@ func init() {
 	Register[TaskConfig](rayed{shared{60, "sparse"}, 12, []float32{0.5}, []float32{0.05}})
 }
 
-// A setting tagged omitdefault is left out while it has its default's value, zero is a value like any other, and what
-// is left out is read as the default.
+// A setting tagged omitdefault is left out while it has its default's value. Zero is a value like any other. Omitted
+// settings are read as the default.
 func TestDefaultsOfSettingsAddedLaterAreLeftOut(t *testing.T) {
 	usual := must.Get(New[TaskConfig]("test/rayed"))(t)
 	for _, c := range []struct {
@@ -94,8 +94,8 @@ func (late) Kind() string { return "test/late" }
 
 func init() { Register[TaskConfig](late{shared: shared{60, "sparse"}, Peers: true, Push: 2}) }
 
-// What Marshal has written means the same when the default of a setting that it left out has changed; what is written
-// by hand, and leaves out more, takes defaults.
+// Text written by Marshal keeps its meaning after the default of an omitted setting has changed. Text written by hand
+// leaves out more, and takes defaults.
 func TestOmittedSettingsOfAStoredConfigAreZero(t *testing.T) {
 	for text, want := range map[string]late{
 		`{"task":{"kind":"test/late","copies":1,"reward":"dense"}}`:              {shared{1, "dense"}, false, 2},

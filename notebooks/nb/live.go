@@ -55,11 +55,11 @@ func (s *Screen) Show(value any) {
 // Live is a picture that is redrawn in place while a cell runs.
 type Live struct {
 	block
-	draw func(results.Event) (any, error) // a nil value leaves the picture as it is
+	draw func(results.Event) (any, error) // a nil value leaves the picture unchanged
 }
 
-// NewLive shows draw of an empty record at once, and of the growing record when Watch gets an event: at most once a
-// second but for evaluations. draw returns a value that Show accepts.
+// NewLive shows draw of an empty record at once, and of the growing record when Watch gets an event. Except for
+// evaluations, it redraws at most once a second. draw returns a value that Show accepts.
 func NewLive(draw func(*results.Record) (any, error)) *Live {
 	l := &Live{newBlock(), func(e results.Event) (any, error) { return draw(e.Record) }}
 	l.redraw(results.Event{Record: &results.Record{}})

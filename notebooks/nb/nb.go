@@ -42,7 +42,7 @@ var (
 	errAsked = errors.New("another page shows it now")
 )
 
-// poll is how often a cell looks at the notes of its relay.
+// poll is the interval at which a cell reads the notes of its relay.
 const poll = 100 * time.Millisecond
 
 // Interruptible returns a context that ends with the stop button, with the kernel, and when no page or another page
@@ -115,8 +115,8 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
-// Known is Must for values that need a run's weights. Without weights it shows an empty figure with a title that says
-// so and returns false, so that a notebook without training runs to its end.
+// Known is Must for values that need a run's weights. Without weights it returns false and shows an empty figure
+// whose title says so. A notebook without training thus runs to its end.
 func Known[T any](v T, err error) (T, bool) {
 	if errors.Is(err, fs.ErrNotExist) {
 		Show(viz.Curves(viz.Figure{Title: "No such run has its weights here yet: train it above."}))
@@ -140,7 +140,7 @@ const (
 	usesNote     = "uses"     // the cell uses this package
 	failedNote   = "failed"   // the last cell that uses this package and failed; gone once it works
 	controlsNote = "controls" // positions of sliders and menus on the page
-	askedNote    = "asked"    // another page asks for the cell that runs
+	askedNote    = "asked"    // another page requests the cell that runs
 	goneNote     = "gone"     // no page is connected to the kernel, or the cell has ended for the other page
 )
 

@@ -25,8 +25,7 @@ const (
 
 // Cell reproduces one number of a table of the paper. It shows the published number, ours, their difference, the cost
 // of missing runs with a button that trains them, and the learning curves. Options are budget=short, seeds=3,
-// train=true, which trains without a button, again=true, which trains committed records here, and settings of CERMIC's
-// rows:
+// train=true, which trains without a button, again=true, which trains committed records here, and CERMIC's settings:
 //
 //	nb.Cell(paper.Sota, "MAPPO-CERMIC", "Balanc*", "budget=smoke", "explore.alpha=0.5")
 func Cell(t *paper.Benchmark, row, column string, options ...string) {
@@ -65,8 +64,8 @@ func Cell(t *paper.Benchmark, row, column string, options ...string) {
 }
 
 // TrainMissing lists the experiments without a complete run and the cost of training them, with a button. Cells below
-// are then run again. Without a page, runs of budgets smoke and demo are trained at once; NB_TRAIN=first, which a test
-// of all notebooks sets, trains the first run alone.
+// are then run again. Without a page, runs of budgets smoke and demo are trained at once. NB_TRAIN=first, which a
+// test of all notebooks sets, trains the first run alone.
 func TrainMissing(es []experiment.Config, err error) {
 	Check(err)
 	train := thisCell().Train
@@ -132,8 +131,8 @@ func Brief[T any](normal, brief T) T {
 }
 
 // Verdict shows the verdict on a claim of the paper, by its ID in paper.Claims: supported, contradicted, undecided or
-// not tested, with task, budget, estimate, interval, significance and seeds. The first source that decides it counts;
-// without sources these are the runs of the paper's budget, then the runs of the committed tables:
+// not tested. It states task, budget, estimate, interval, significance and seeds. The first source that decides the
+// claim counts. Without sources, these are the runs of the paper's budget, then the runs of the committed tables:
 //
 //	nb.Verdict("lifts-mappo")
 func Verdict(claim string, sources ...paper.Source) {

@@ -94,7 +94,7 @@ func drawing(d viz.Drawing) (content, error) {
 	return out, err
 }
 
-// Save writes a plot, panels or an image into a file with the ending .svg or .png:
+// Save writes a plot, panels or an image to a file that ends in .svg or .png. For example:
 //
 //	nb.Save("curves.svg", viz.Curves(figure, series...))
 //
@@ -146,7 +146,7 @@ func film(g *gif.GIF) (content, error) {
 	return out, nil
 }
 
-// notes shows warnings as grey notes in the place of log lines, which a front end paints red.
+// notes shows warnings as grey notes instead of log lines, which a front end paints red.
 type notes struct{ slog.Handler }
 
 func init() {
@@ -201,7 +201,7 @@ func Beside(captions []string, films ...*gif.GIF) {
 	send("", out)
 }
 
-// summary is a table of records: what was run, how far it got, and its last score.
+// summary is a table of records: settings, progress, and last score.
 func summary(rs []*results.Record) content {
 	if len(rs) == 0 {
 		const none = "No such runs are stored here yet."

@@ -54,13 +54,14 @@ func Compile(ctx context.Context, e experiment.Config) {
 		defer os.RemoveAll(folder)
 		if st, err := results.Open(folder); err == nil {
 			e.Budget.Frames = 1
-			_, _ = experiment.Run(ctx, e, st) // a failure comes again, and is shown, when the run is asked for
+			_, _ = experiment.Run(ctx, e, st) // a failure comes again, and is shown, when the run itself starts
 		}
 	}()
 }
 
-// Train trains the experiment that ask makes of the controls, and asks again when one is moved; the next run forks the
-// present one where plan.Turn can. The stop button ends it. Without a page it continues as the function Train does.
+// Train trains the experiment that ask builds from the controls, and calls ask again when one is moved. The next run
+// forks the present one where plan.Turn can. The stop button ends it. Without a page it continues as the function
+// Train does.
 func (c *Controls) Train(
 	ctx context.Context, st *results.Store, ask func() experiment.Config, watch ...func(results.Event),
 ) {
@@ -107,8 +108,8 @@ func (c *Controls) Train(
 	}
 }
 
-// A cell whose page is gone leaves its training to a detached process: a copy of the cell's own program, which goes on
-// from the last checkpoint. The cell, run again, stops the process and goes on itself.
+// A cell whose page is gone leaves its training to a detached process. This is a copy of the cell's own program that
+// continues from the last checkpoint. The cell, run again, stops the process and continues the training itself.
 const (
 	leftFolder   = ".left"         // in the store, with a folder for each cell
 	leftFile     = "training.json" // what is trained
@@ -239,8 +240,8 @@ func (l *left) start() (err error) {
 	return errors.Join(err, cmd.Process.Release())
 }
 
-// leave ends a cell that its page has left, and a detached process that was stopped. A page that is gone leaves the
-// training to a process; one that shows the cell elsewhere goes on with it there.
+// leave ends a cell whose page has left it, and a detached process that was stopped. If the page is gone, a process
+// continues the training. If another page shows the cell, that page continues it.
 func (l *left) leave(ctx context.Context, e experiment.Config, settings map[string]string) {
 	why := context.Cause(ctx)
 	if detached() != nil && why != nil {
@@ -257,7 +258,7 @@ func (l *left) leave(ctx context.Context, e experiment.Config, settings map[stri
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "The training is saved, but does not go on without its page:", err)
 	}
-	_ = os.WriteFile(notePath(goneNote), nil, 0o666) // the relay ends what this page had asked for behind this cell
+	_ = os.WriteFile(notePath(goneNote), nil, 0o666) // the relay ends this page's requests behind this cell
 	fmt.Printf("This cell has ended, as %v; its training goes on. Run the cell again to see it.\n", why)
 	gonbui.Sync()
 	os.Exit(0)

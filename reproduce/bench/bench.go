@@ -56,7 +56,7 @@ type peer struct {
 	value   float64
 }
 
-// Tasks are those of VMAS, and Substrates those of Melting Pot, whose speed was recorded.
+// Tasks and Substrates are the tasks of VMAS and the substrates of Melting Pot whose speed was recorded.
 var (
 	Tasks      = slices.Sorted(maps.Keys(vmas))
 	Substrates = slices.Sorted(maps.Keys(meltingPot))
@@ -76,8 +76,8 @@ var meltingPot = map[string]float64{
 	"stag_hunt_in_the_matrix__repeated": 7411,
 }
 
-// recorded are measurements of other programs on two x86-64 cores, by the name of the benchmark here: torch 2.15,
-// BenchMARL 1.5.2, and SMAX of JaxMARL 0.2.0 on smacv2_5_units.
+// recorded are measurements of other programs on two x86-64 cores, by the name of the benchmark here. The programs
+// are torch 2.15, BenchMARL 1.5.2, and SMAX of JaxMARL 0.2.0 on smacv2_5_units.
 var recorded = func() map[string]peer {
 	out := map[string]peer{
 		"MAPPOUpdate": {"torch", 31.3}, "Training/paper/mappo": {"BenchMARL", 1430},
@@ -158,8 +158,8 @@ func PrintMachine(out io.Writer) error {
 	return err
 }
 
-// Run runs the benchmarks of a package of the repository at root, chosen by a pattern as for go test -bench, on the
-// backend of this process. It passes on every metric as it comes and prints what go test says of failures.
+// Run runs the benchmarks of a package of the repository at root on the backend of this process. pattern chooses them
+// as for go test -bench. Run passes on every metric as it comes and prints the failures that go test reports.
 func Run(ctx context.Context, out io.Writer, root, pkg, pattern string, each func(Metric)) error {
 	backend, err := nn.Open()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // device names a backend, such as xla:cuda, whose first rollout batch is compared with that of xla:cpu.
 const device = "CERMIC_DEVICE"
 
-// The losses of the first rollout batch on a device are those of the CPU within float32's tolerance, for every learner
-// and for CERMIC with each memory. Later batches follow other actions, since sampling amplifies the last bit.
+// On a device, the losses of the first rollout batch equal the CPU's within float32's tolerance. This holds for every
+// learner and for CERMIC with each memory. Later batches follow other actions, since sampling amplifies the last bit.
 func TestTheFirstUpdatesOnADeviceAreThoseOfTheCPU(t *testing.T) {
 	backend := os.Getenv(device)
 	if backend == "" {

@@ -28,9 +28,9 @@ func dense(b *testing.B, task, method, budget string, set ...string) experiment.
 	return must.Get(plan.New(plan.Request{Task: "vmas/" + task, Method: method, Budget: budget, Set: set, Seed: 1}))(b)
 }
 
-// BenchmarkTraining times whole training iterations, rollout and updates, without compiling and evaluation: of MAPPO
-// and of MAPPO-CERMIC with each memory at the paper's settings on Balance, of MAPPO on Simple Adversary with JaxMARL's
-// five actions, and of the paper's ten methods at budget short.
+// BenchmarkTraining times whole training iterations, rollout and updates, without compiling and evaluation. On
+// Balance it trains MAPPO and MAPPO-CERMIC with each memory at the paper's settings. It also trains MAPPO on Simple
+// Adversary with JaxMARL's five actions, and the paper's ten methods at budget short.
 func BenchmarkTraining(b *testing.B) {
 	b.Run("paper/mappo", func(b *testing.B) { train(b, dense(b, "balance", "mappo", "paper"), 2) })
 	b.Run("cross5/simple_adversary/mappo", func(b *testing.B) {

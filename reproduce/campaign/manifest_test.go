@@ -52,8 +52,8 @@ func read(t *testing.T, data []byte) ([]experiment.Config, error) {
 	return ReadManifest(file)
 }
 
-// same reports whether two experiments are one; of those that are none, and are refused where they are trained,
-// nothing is known.
+// same reports whether two experiments are one. Invalid experiments have no identity, and training refuses them, so
+// they are not compared.
 func same(a, b experiment.Config) bool {
 	one, err := a.ID()
 	two, other := b.ID()

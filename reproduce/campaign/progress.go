@@ -83,7 +83,7 @@ const (
 	failed
 )
 
-// progress is how far a run is, as shares of its frames.
+// progress is the progress of a run, as shares of its frames.
 type progress struct {
 	state
 	from, now float64 // from: when this program first saw it

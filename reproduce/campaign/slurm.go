@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package campaign shows the progress of many runs that train here, and hands them to a scheduler: as a job array of
-// Slurm, or as a manifest for another one.
+// Package campaign shows the progress of many runs that train here, and hands them to a scheduler. It writes a job
+// array for Slurm, or a manifest for another scheduler.
 package campaign
 
 import (
@@ -120,7 +120,8 @@ func FileManifest(out io.Writer, path string, es []experiment.Config, st *result
 	return err
 }
 
-// missingManifest is the manifest of the runs that st lacks, and their number; if there are none it says so.
+// missingManifest returns the manifest of the runs that st lacks, and their number. If there are none, it prints a
+// sentence.
 func missingManifest(out io.Writer, es []experiment.Config, st *results.Store) (manifest []byte, runs int, err error) {
 	missing, err := plan.Missing(es, st)
 	if err != nil {
@@ -182,15 +183,15 @@ func ReadManifest(path string) ([]experiment.Config, error) {
 }
 
 // How often a task is queued again after it was killed, and after it was stopped at its limit. A run of the paper's
-// budget may need many tasks of a short limit; one whose limit is shorter than its start must end all the same.
+// budget may need many tasks of a short limit. A task whose limit is shorter than its start must end all the same.
 const (
 	killedTries  = 20
 	stoppedTries = 500
 )
 
-// script is the job. A task that was stopped, by its limit or by the cluster, has saved its run and asks to be queued
-// again; so does one that was killed, a few times. A cancelled task gets the same signal, but Slurm no longer calls it
-// running: it must not come back.
+// script is the job. A task that was stopped, by its limit or by the cluster, has saved its run and queues itself
+// again. A task that was killed does so a few times. A cancelled task gets the same signal, but Slurm no longer calls
+// it running: it must not come back.
 func (s Slurm) script(here, store, folder string, tasks int) string {
 	var options strings.Builder
 	for _, option := range []struct{ name, value string }{

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package docs_test keeps the pages of this folder and of the environments in step with the code and with the committed records.
-// A page holds blocks such as
+// Package docs_test keeps the pages of this folder and of the environments in step with the code and the committed
+// records. A page holds generated blocks. A block ends at the next "end" comment and begins with one of these
+// comments.
 //
-//	<!-- settings mappo learner policy -->  settings of a method, by the beginnings of their keys
-//	<!-- changes mace-native mace -->       settings of the first method that differ from the second's
-//	<!-- tasks vmas -->                     settings of all tasks of a family
-//	<!-- results mappo mappo-eps -->        rows of RESULTS.md, without runs whose settings were changed
+//	<!-- settings mappo learner policy -->  settings of a method, by the beginnings of their keys.
+//	<!-- changes mace-native mace -->       settings of the first method that differ from the second's.
+//	<!-- tasks vmas -->                     settings of all tasks of a family.
+//	<!-- results mappo mappo-eps -->        rows of RESULTS.md, without runs whose settings were changed.
 //
-// each of which ends at the next "end" comment. go test ./reproduce/docs -regen rewrites them.
+// go test ./reproduce/docs -regen rewrites the blocks.
 package docs_test
 
 import (
@@ -30,7 +31,7 @@ import (
 
 var regen = flag.Bool("regen", false, "rewrite the generated blocks of the pages")
 
-// block matches one generated block: what generates it, and its arguments.
+// block matches one generated block: its kind and its arguments.
 var block = regexp.MustCompile(`(?s)<!-- (settings|changes|tasks|results) ([^>]*) -->\n.*?<!-- end -->`)
 
 // pages returns the texts of all pages, by their paths.
@@ -117,7 +118,7 @@ func settings(t *testing.T, method string, parts []string) viz.Table {
 	return out
 }
 
-// changes lists the settings of a variant at the paper's budget that differ from those of its base, or that the base lacks.
+// changes lists the settings of a variant at the paper's budget that differ from its base's, or that the base lacks.
 func changes(t *testing.T, variant, base string) viz.Table {
 	out := viz.Table{Header: []string{"setting", "`" + variant + "`", "`" + base + "`", "what it is"}}
 	of := map[string]string{}
@@ -132,7 +133,7 @@ func changes(t *testing.T, variant, base string) viz.Table {
 	return out
 }
 
-// tasks lists the settings of all tasks of a family at the paper's budget, those of all tasks first.
+// tasks lists the settings of all tasks of a family at the paper's budget, common settings first.
 func tasks(t *testing.T, family string) viz.Table {
 	out := viz.Table{Header: []string{"setting", "tasks", "default", "what it is"}}
 	type entry struct {

@@ -126,7 +126,7 @@ func differenceCell(x, y []float64, r *rng.Rand) string {
 	return d.String() + "°"
 }
 
-// valuesOf are the values that runs have, one a seed, without NaN.
+// valuesOf are the values that runs have, one per seed, without NaN.
 func valuesOf(g results.Group, of func(*results.Record) float64) (out []float64) {
 	for _, r := range g.Runs {
 		if v := of(r); !math.IsNaN(v) {

@@ -76,7 +76,7 @@ func (s *Sensitivity) Plot() (*plot.Plot, error) {
 }
 
 // SensitivityTable puts policies beside each other, with the difference that each decision makes. Episode k has the
-// same teams at the same places whatever is decided, so differences are of pairs.
+// same teams at the same places under every decision, so differences are paired.
 func SensitivityTable(policies ...*Sensitivity) viz.Table {
 	t := viz.Table{Title: policies[0].Task, Header: []string{"decision", "otherwise", "what is done"},
 		Notes: []string{fmt.Sprintf("%d episodes a cell, with the same teams at the same places in each; intervals are bootstrap 95 %%. Numbers in the first column are those of envs/smac/README.md.",
@@ -133,8 +133,8 @@ func publishedCurves(task string, frames float64) (out []viz.Series) {
 	return out
 }
 
-// BattleCurves draws the win rates of complete runs in the simulator beside the published ones of the real game, up to
-// so many frames, and says in a sentence which runs are there.
+// BattleCurves draws the win rates of complete runs in the simulator beside the published ones of the real game, up
+// to so many frames. Its text states in one sentence which runs there are.
 func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz.Panels, string, error) {
 	records, err := st.Find(results.Query{Budget: budget, Complete: true})
 	if err != nil {

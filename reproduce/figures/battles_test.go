@@ -65,7 +65,8 @@ func TestSensitivityBeginsWithTheSimulatorAsItIs(t *testing.T) {
 	if len(s.cases) != 1+len(smac.Alternatives()) || !slices.Contains(same, "both_at_once") || !slices.Contains(same, "beams_at_once") || len(same) > 5 {
 		t.Errorf("%d rows, of which %v have the outcomes of the first", len(s.cases), same)
 	}
-	// Zerglings and hydralisks collide: what changes in pairs of episodes is known better than the two means apart.
+	// Zerglings and hydralisks collide. The change within pairs of episodes is known more precisely than the two
+	// separate means.
 	at := slices.IndexFunc(s.cases, func(c smac.Alternative) bool { return c.Name == "no_collision" })
 	table := SensitivityTable(s, s)
 	want := stat.Mean(s.won[at], nil) - stat.Mean(p.Dense, nil)

@@ -16,8 +16,9 @@ import (
 	"cermic/viz"
 )
 
-// PathsTable measures on episodes, all seen through one encoder, what the paper says of its figure of s_t and x_t.
-// Distances are in units of the spread of all episodes' s_t, the root of their mean squared distance from their mean.
+// PathsTable measures on episodes, all seen through one encoder, the properties that the paper reads off its figure
+// of s_t and x_t. Distances are in units of the spread of all episodes' s_t, the root of their mean squared distance
+// from their mean.
 func PathsTable(episodes ...*results.Trace) viz.Table {
 	t := viz.Table{Header: []string{"", "steps", "score", "steps with a visible peer", "s_t to the nearest of a peer's path",
 		"s_t to a peer's at the same step", "x_t to s_t", "s_{t+1} to s_t", "x_t nearer to the path's end than s_t", "r^i with a visible peer", "r^i without"},
@@ -141,8 +142,8 @@ func EpisodeFading(traces ...*results.Trace) viz.Table {
 	return t
 }
 
-// TrainingFading says how the mean r^i of each method's runs on a task falls over training, which the paper says
-// nothing of.
+// TrainingFading shows how the mean r^i of each method's runs on a task falls over training. The paper does not
+// report this.
 func TrainingFading(st *results.Store, task, budget string, methods ...string) (viz.Table, error) {
 	t := viz.Table{Title: "Does r^i fall over training?",
 		Header: []string{"method", "mean r^i over the first − the last tenth of training"},

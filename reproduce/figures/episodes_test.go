@@ -12,8 +12,8 @@ import (
 	"cermic/viz"
 )
 
-// TestPathsAreMeasuredAsByHand has two agents on a line. The first goes from 0 to 1, always predicts 1, and sees the
-// second, which waits at 3 and predicts that, at the second of two steps.
+// TestPathsAreMeasuredAsByHand has two agents on a line. The first goes from 0 to 1 and always predicts 1. It sees
+// the second at the second of two steps. The second waits at 3 and predicts that.
 func TestPathsAreMeasuredAsByHand(t *testing.T) {
 	in := &results.Trace{Method: "mappo", Steps: 2, Agents: 2, Score: 7,
 		Embed: [][]float64{{0}, {3}, {1}, {3}}, Predicted: [][]float64{{1}, {3}, {1}, {3}}, Bonus: []float64{1, 2, 5, 3},

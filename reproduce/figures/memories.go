@@ -19,10 +19,10 @@ import (
 	"cermic/viz"
 )
 
-// Memories are the complete runs of a learner without CERMIC and with it, on one task, whose settings differ in nothing
-// but the memory and what it starts with, changes ("key=value" as for -set) to all of CERMIC's apart. They are named
-// after that: "mappo", "mlp", "graph", "graph, pre-trained: full". The learner comes first, then the memories in
-// alphabetical order.
+// Memories are the complete runs of a learner without CERMIC and with it, on one task. The settings of CERMIC's runs
+// differ only in the memory and its initial weights; changes ("key=value" as for -set) apply to all of them. They are
+// named after that: "mappo", "mlp", "graph", "graph, pre-trained: full". The learner comes first, then the memories
+// in alphabetical order.
 func Memories(st *results.Store, task, learner, budget string, changes ...string) ([]results.Group, error) {
 	plain, err := plan.At(st, budget).Runs(paper.Trial{Task: task, Method: learner})
 	if err != nil {
@@ -55,7 +55,7 @@ func Memories(st *results.Store, task, learner, budget string, changes ...string
 	return memories, nil
 }
 
-// onlyMemory reports whether two experiments, in their JSON form, differ in nothing but CERMIC's memory and the seed.
+// onlyMemory reports whether two experiments, in their JSON form, differ only in CERMIC's memory and the seed.
 func onlyMemory(a, b json.RawMessage) bool {
 	rest := func(text json.RawMessage) map[string]string {
 		values, _ := conf.Values(text)
@@ -65,8 +65,8 @@ func onlyMemory(a, b json.RawMessage) bool {
 	return maps.Equal(rest(a), rest(b))
 }
 
-// Comparison compares each group's runs with the first group's: the mean over seeds of the last evaluation, its difference and
-// the probability of improvement, with bootstrap 95 % intervals.
+// Comparison compares each group's runs with the first group's. It shows the mean over seeds of the last evaluation,
+// its difference and the probability of improvement, with bootstrap 95 % intervals.
 func Comparison(gs []results.Group) (viz.Table, error) {
 	t := viz.Table{Header: []string{"", "seeds", "last score", "difference", "probability of improvement", "episodes that succeed"},
 		Notes: []string{"Mean over seeds and bootstrap 95 % interval; each seed's score is the mean of 60 episodes at most. " + stats.Caution +
@@ -132,8 +132,9 @@ func atEnd(g results.Group, scalars ...string) (cells []string) {
 	return cells
 }
 
-// Mechanisms says for each group of runs with CERMIC whether its memory and its calibration did anything at the end of
-// training, means over the last tenth and over seeds. Claims about them are not tested where they did not.
+// Mechanisms shows for each group of runs with CERMIC whether its memory and its calibration were active at the end
+// of training. Values are means over the last tenth and over seeds. Claims about an inactive mechanism are not
+// tested.
 func Mechanisms(gs []results.Group) viz.Table {
 	t := viz.Table{Title: "Are memory and calibration active?",
 		Header: []string{"task", "", "steps with f_{n−1}", "by the labels", "detector above chance", "γ_lo", "γ_hi", "std of h's correction", "active"},

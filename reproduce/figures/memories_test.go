@@ -16,7 +16,7 @@ import (
 	"cermic/reproduce/plan"
 )
 
-// scoring is a group of runs, one a score.
+// scoring is a group of runs, one per score.
 func scoring(label string, scores ...float64) results.Group {
 	g := results.Group{Label: label}
 	for i, s := range scores {

@@ -48,7 +48,7 @@ func (n Noise) Experiments() ([]experiment.Config, error) {
 	return experiments(all...)
 }
 
-// Curves draws the learning curves of the complete runs, a row a task, on one scale within a row.
+// Curves draws the learning curves of the complete runs, one row per task, on one scale within a row.
 func (n Noise) Curves(st *results.Store) (viz.Panels, error) {
 	panels := viz.Panels{Width: 4.6 * vg.Inch, Height: 2.8 * vg.Inch}
 	for _, task := range n.Tasks {
@@ -71,7 +71,7 @@ func (n Noise) Curves(st *results.Store) (viz.Panels, error) {
 }
 
 // Table compares the last evaluations of each method without and with the noise region, and the standard deviations
-// over its seeds: the paper's claim is about both.
+// over its seeds. The paper's claim is about both.
 func (n Noise) Table(st *results.Store) (viz.Table, error) {
 	t := viz.Table{Title: "Scores without and with the noise region",
 		Header: []string{"task", "method", "seeds", "without", "with", "difference", "std, without", "std, with"},

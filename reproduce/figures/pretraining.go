@@ -17,7 +17,7 @@ import (
 	"cermic/viz"
 )
 
-// PretrainingAxis is a method with the graph memory on some tasks, over what its memory starts with.
+// PretrainingAxis is a method with the graph memory on some tasks, over the initial weights of its memory.
 type PretrainingAxis struct {
 	Missing     []experiment.Pretraining // to be run first: experiments are named by the hash of the weights
 	Experiments []experiment.Config      // of a task those with pre-trained weights first, if their hash is known
@@ -31,9 +31,9 @@ type pretrainedTask struct {
 	pre  experiment.Pretraining
 }
 
-// NewPretrainingAxis lists the experiments of a method with CERMIC on tasks: its memory, the graph unless set says
-// otherwise, fully pre-trained, with a pre-trained detector only if it has one, and with random weights. All seeds of a
-// task share one pre-training, of seed 1 and the usual size; at budget smoke of 4,000 frames and 2 epochs.
+// NewPretrainingAxis lists the experiments of a method with CERMIC on tasks. Its memory is the graph unless set says
+// otherwise. It is fully pre-trained, pre-trained in its detector alone (if it has one), or random. All seeds of a
+// task share one pre-training, with seed 1 and the usual size; at budget smoke it has 4,000 frames and 2 epochs.
 //
 // paper:fig3  learning curves with and without a pre-trained intention memory
 func NewPretrainingAxis(st *results.Store, tasks []string, method, budget string, seeds int, set ...string) (*PretrainingAxis, error) {
@@ -99,8 +99,8 @@ func (a *PretrainingAxis) Quality() (viz.Table, error) {
 	return TabulatePretraining(a.store, list)
 }
 
-// Curves draws a row a task with the runs that the store has complete, by what their memory started with, and MAPPO's
-// beside them: evaluations and the return of training. A panel without runs stays empty.
+// Curves draws the complete runs in the store, one row per task, by the initial weights of their memory, with MAPPO's
+// beside them. Each row shows evaluations and the return of training. A panel without runs stays empty.
 func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
 	list, err := each(a.tasks, func(t pretrainedTask) (taskRuns, error) {
 		known, unknown := plan.FindTask(t.task)
@@ -118,13 +118,13 @@ func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
 	return returnsOf(list...)
 }
 
-// ReportFrames are the sizes of pre-training that a report looks for, the best first: the usual one, and smaller ones for slow
-// tasks or machines.
+// ReportFrames are the sizes of pre-training that a report uses, the best first: the usual one, and smaller ones for
+// slow tasks or machines.
 var ReportFrames = []int{plan.PretrainFrames, 20_000, 5000, 3000}
 
-// PretrainingReport tabulates what pre-training a memory, by its kind and with default settings, was worth on every
-// task: the largest pre-training of ReportFrames that the store or the committed records know. Tasks without any are
-// named in a note.
+// PretrainingReport tabulates the benefit of pre-training a memory of the given kind, with default settings, on every
+// task. It uses the first of ReportFrames that the store or the committed records have. Tasks without any are named
+// in a note.
 func PretrainingReport(st *results.Store, kind string) (viz.Table, error) {
 	var done []experiment.Pretraining
 	var open []string

@@ -24,8 +24,8 @@ func TrainedOn(records []*results.Record, reward string) []*results.Record {
 // recordedLearners are the learners with recorded runs of BenchMARL.
 var recordedLearners = []string{"mappo", "qmix"}
 
-// Recorded returns BenchMARL's curves on a task of the learners of the methods, or of all learners without methods, drawn
-// as references; most tasks have none.
+// Recorded returns BenchMARL's recorded curves on a task, drawn as references: for the methods' learners, or for all
+// learners if no method is given. Most tasks have none.
 func Recorded(task string, methods ...string) []viz.Series {
 	return references(viz.Evals(recordedRuns(task, methods...)))
 }
@@ -52,8 +52,8 @@ func recordedRuns(task string, methods ...string) (out []results.Group) {
 	return out
 }
 
-// Imported are the curves of a task in files of other programs, one a method: BenchMARL writes a file for every seed.
-// All are drawn as references, in none of our methods' colours.
+// Imported are the curves of a task in files of other programs, one curve per method, since BenchMARL writes a file
+// for every seed. All are drawn as references, in none of our methods' colours.
 func Imported(files []string, task string) ([]viz.Series, error) {
 	var all []*results.Record
 	first := map[string]string{} // file of each method and seed

@@ -30,9 +30,9 @@ type taskRuns struct {
 	others []viz.Series
 }
 
-// returnsOf draws a row a task: greedy evaluations and, beside them, the return of training, which is written down
-// after every rollout batch and shows how fast each rises. Where any run has separate scores of its episodes' first
-// steps, as on Melting Pot, they stand between the two.
+// returnsOf draws one row per task: greedy evaluations and, beside them, the return of training. That return is
+// recorded after every rollout batch and shows how fast it rises. Where any run has separate scores of its episodes'
+// first steps, as on Melting Pot, they stand between the two.
 func returnsOf(tasks ...taskRuns) (viz.Panels, error) {
 	early := slices.ContainsFunc(tasks, func(t taskRuns) bool { return len(viz.Early(t.groups)) > 0 })
 	var charts []viz.Chart
@@ -83,10 +83,10 @@ func sized(panels viz.Panels, columns, lines int) viz.Panels {
 	return panels
 }
 
-// CurvesOf draws the evaluations of a family's tasks, "vmas", "meltingpot" or "smac", three panels a row: of complete
-// runs at a budget, trained on a reward, of methods with their default settings, and of BenchMARL's recorded runs, which
-// were trained on the dense one. Groups of agents that are trained apart have a panel each. Methods other than those in
-// colour are grey.
+// CurvesOf draws the evaluations of a family's tasks ("vmas", "meltingpot" or "smac"), three panels per row. It shows
+// complete runs at a budget, trained on a reward, of methods with their default settings. It adds BenchMARL's
+// recorded runs, which were trained on the dense reward. Groups of agents that are trained separately have a panel
+// each. All methods but the coloured ones are grey.
 func CurvesOf(st *results.Store, family, budget, reward string, coloured ...string) (any, error) {
 	list, err := defaultRuns(st, budget, reward)
 	if err != nil {
@@ -163,8 +163,8 @@ func tableGroups(rs []*results.Record) []results.Group {
 	})
 }
 
-// Context are the lines beside which a learning curve can be judged, up to the frames of e: random play, the script
-// where the task has one, and, of runs on the dense reward, BenchMARL's recorded ones of the same learner.
+// Context returns reference lines for judging a learning curve, up to the frames of e. They are random play, the
+// script where the task has one and, for the dense reward, BenchMARL's recorded runs of the same learner.
 func Context(e experiment.Config) ([]viz.Series, error) {
 	task := e.Task.Kind()
 	chance, script, _, err := plan.Anchors(task)
@@ -201,8 +201,9 @@ func level(label string, score float64, frames int) viz.Series {
 	return s
 }
 
-// Rewards draws the evaluations of a task's complete runs at a budget, of methods with their default settings, after
-// training on the dense reward and, on the same scale, on the sparse one, which rewards success alone.
+// Rewards draws the evaluations of a task's complete runs at a budget, of methods with their default settings. One
+// panel has runs trained on the dense reward. The other, on the same scale, has runs trained on the sparse one, which
+// rewards success alone.
 func Rewards(st *results.Store, task, budget string) (viz.Panels, error) {
 	t, err := plan.FindTask(task)
 	if err != nil {

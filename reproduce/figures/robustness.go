@@ -80,7 +80,7 @@ func DefaultRobustness() Robustness {
 // firstSeed is the first of the seeds that the plan names.
 const firstSeed = 21
 
-// solvedFrom is the share of episodes of the last evaluation from which on a run succeeds.
+// solvedFrom is the least share of successful episodes in an evaluation at which a run counts as successful.
 const solvedFrom = 0.5
 
 // arms lists the arms of a world.
@@ -127,7 +127,7 @@ func succeeded(g results.Group) (k int) {
 	return k
 }
 
-// waited is how many frames a run takes to the first evaluation from which on it succeeds.
+// waited is the number of frames up to the first evaluation from which on a run succeeds.
 func waited(r *results.Record) stats.Waiting {
 	at := stats.Waiting{Time: float64(r.Frames)}
 	for _, e := range slices.Backward(r.Evals) {
@@ -139,7 +139,7 @@ func waited(r *results.Record) stats.Waiting {
 	return at
 }
 
-// coverage is the share of the task's cells that a run has visited, NaN if it did not note it.
+// coverage is the share of the task's cells that a run has visited, NaN if the run did not record it.
 func coverage(r *results.Record) float64 {
 	if points := r.Scalars["coverage"]; len(points) > 0 {
 		return points[len(points)-1].Value
@@ -291,7 +291,7 @@ type studyPanel struct {
 	scalar, title, y string
 }
 
-// Coverage draws the share of a task's cells that have been visited over frames, a panel a world.
+// Coverage draws the share of a task's cells that have been visited over frames, one panel per world.
 func (n Robustness) Coverage(st *results.Store, worlds ...int) (viz.Panels, error) {
 	var panels []studyPanel
 	for _, w := range worlds {
@@ -312,8 +312,8 @@ func (n Robustness) Why(st *results.Store) (viz.Panels, error) {
 	})
 }
 
-// draw draws panels of the probed arms, with one legend, and if others is set, all other arms in grey. Every arm has its
-// place, so that all figures share styles.
+// draw draws panels of the probed arms, with one legend, and if others is set, all other arms in grey. Every arm has
+// its place, so that all figures share styles.
 func (n Robustness) draw(st *results.Store, others bool, panels []studyPanel) (viz.Panels, error) {
 	names := armNames()
 	charts, err := each(panels, func(p studyPanel) (viz.Chart, error) {

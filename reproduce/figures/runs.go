@@ -20,8 +20,8 @@ import (
 	"cermic/viz"
 )
 
-// Watch plays the first episode of an evaluation with the weights of the first of some runs that st has weights of, and
-// says in a sentence whose it is and what it scored. Where there are none, as of most committed records, there are no
+// Watch plays the first episode of an evaluation with the weights of the first run in gs that has weights in st. A
+// sentence names the run and its score. Most committed records have no weights. If no run has any, there are no
 // scenes, and the sentence says that.
 func Watch(ctx context.Context, st *results.Store, gs []results.Group) (scenes []envs.Scene, about string, err error) {
 	rs := results.Flat(gs)

@@ -25,7 +25,7 @@ func configure(t *testing.T, q plan.Request) experiment.Config {
 	return must.Get(plan.New(q))(t)
 }
 
-// recorded is a complete run of what is asked for that scores its seed.
+// recorded is a complete run of the requested experiment that scores its seed.
 func recorded(t *testing.T, q plan.Request) *results.Record {
 	t.Helper()
 	return libtest.Record(t, configure(t, q), q.Method)

@@ -43,8 +43,8 @@ const extrapolated = "Measured is one run at a time on this machine; where no ru
 	"The columns for more cores are extrapolated: a machine with eight times the cores trains eight runs at a time, none " +
 	"slowing another down, and takes no less than the longest run. reproduce/PERFORMANCE.md has measurements of a GPU."
 
-// Overview says what every table of results still costs at every budget, on this machine and, extrapolated, on others;
-// nodes is the size of the cluster.
+// Overview lists the remaining cost of every table of results at every budget, on this machine and, extrapolated, on
+// others. nodes is the size of the cluster.
 func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 	t := viz.Table{Header: []string{"table", "budget", "runs", "done", "frames to go", "rates known"}}
 	where := machines(nodes)
@@ -113,9 +113,9 @@ func duration(hours float64) string {
 	return strings.ReplaceAll(thousands(int(math.Round(hours/unit)*unit)), " ", ",") + " h"
 }
 
-// Growth is what an agent step of training costs as the size of the problem grows: in microseconds of processor time,
-// all cores together, which other programs on the machine change less than the wall clock. An agent step is one agent's
-// part of one frame.
+// Growth is the cost of an agent step of training as the problem grows, in microseconds of processor time over all
+// cores. Other programs on the machine change it less than the wall-clock time. An agent step is one agent's part of
+// one frame.
 type Growth struct {
 	Name   string // what grows
 	Series []viz.Series
@@ -141,9 +141,10 @@ var growthAxes = []struct {
 	{"environments, 4 agents", "copies", []int{20, 60, 180}, []string{"mlp"}},
 }
 
-// MeasureGrowth trains Balance at each size, with MAPPO and with MAPPO-CERMIC: three rollout batches of so many steps,
-// five passes over minibatches of a third, everything else as at the budget short. axis 0 varies the number of agents, 1
-// that of environments. set has further settings; those of the explorer count for CERMIC alone.
+// MeasureGrowth trains Balance at each size, with MAPPO and with MAPPO-CERMIC. A run has three rollout batches of so
+// many steps and five epochs over minibatches of a third. Everything else is as at the budget short. axis 0 varies
+// the number of agents, axis 1 the number of environments. set has further settings; settings of the explorer apply
+// to CERMIC alone.
 func MeasureGrowth(ctx context.Context, axis, steps int, set []string) (*Growth, error) {
 	a := growthAxes[axis]
 	host := results.CollectHost("")

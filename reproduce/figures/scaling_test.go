@@ -39,7 +39,7 @@ func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *tes
 	for i, cpu := range []string{results.CollectHost("").CPU, "another processor"} {
 		methods := map[string]bool{}
 		for _, e := range density {
-			e.Seed = uint64(90 + i) // which the table does not ask for
+			e.Seed = uint64(90 + i) // which the table does not need
 			if r := libtest.Record(t, e, e.Label()); !methods[cermiclib.MethodOf(e)] {
 				methods[cermiclib.MethodOf(e)] = true
 				r.Host.CPU, r.Host.Seconds = cpu, float64(r.Frames)/[]float64{1000, 7}[i]

@@ -18,9 +18,9 @@ import (
 	"cermic/viz"
 )
 
-// FinalScores says how the runs of every method that the paper's tables show, with its own settings ended, one column a
-// task: the mean over seeds of the last evaluation with its bootstrap 95 % interval, under what random and scripted
-// play earn. BenchMARL's recorded runs, trained on the dense reward, close the table of that one.
+// FinalScores tabulates the final scores of every method in the paper's tables, with its own settings, one column per
+// task. A score is the mean over seeds of the last evaluation with its bootstrap 95 % interval. Above them stand the
+// scores of random and scripted play. For the dense reward, BenchMARL's recorded runs close the table.
 func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.Table, error) {
 	t := viz.Table{Title: "Final scores", Header: []string{""}, Rows: [][]string{{"random play"}, {"script"}},
 		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds. " + stats.Caution +
@@ -100,8 +100,8 @@ func paperRuns(st *results.Store, reward string) (list []taskRuns, none string, 
 // otherReward is the one of the two that is not reward.
 var otherReward = map[string]string{"dense": "sparse", "sparse": "dense"}
 
-// PaperBudgetCurves draws the runs at the paper's own budget that were trained on a reward, a row a task: evaluations,
-// with the paper's final scores as levels, beside the return of training.
+// PaperBudgetCurves draws the runs at the paper's own budget that were trained on a reward, one row per task. A row
+// shows evaluations, with the paper's final scores as levels, beside the return of training.
 func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
 	list, none, err := paperRuns(st, reward)
 	if err != nil || none != "" {
@@ -125,11 +125,11 @@ func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
 	return returnsOf(list...)
 }
 
-// Trained is a quantity of training that a figure draws: the name of its scalar, what it shows, and what its axis says.
+// Trained is a training quantity for a figure: the name of its scalar, a description, and the label of its axis.
 type Trained struct{ Scalar, About, Axis string }
 
-// PaperBudgetTraining draws quantities of training over the runs at the paper's own budget that were trained on a reward, task by
-// task and two beside each other. A quantity that no run on a task has is left out there.
+// PaperBudgetTraining draws training quantities of the runs at the paper's own budget that were trained on a reward.
+// Panels go task by task, two per row. A quantity is left out for a task on which no run has it.
 func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained) (any, error) {
 	list, none, err := paperRuns(st, reward)
 	if err != nil || none != "" {
@@ -152,8 +152,9 @@ func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained
 	return sized(panels, 2, lines), err
 }
 
-// PaperBudgetTable lists the scores of all tasks and methods with complete runs at the paper's own budget, trained on a reward,
-// beside the same method's scores at a shorter budget and the published ones: how much of the gap is a matter of frames.
+// PaperBudgetTable lists the scores of all tasks and methods with complete runs at the paper's own budget, trained on
+// a reward. Beside them are the same method's scores at a shorter budget and the published ones. This shows how much
+// of the gap is due to the number of frames.
 func PaperBudgetTable(st *results.Store, shorter, reward string) (any, error) {
 	list, none, err := paperRuns(st, reward)
 	if err != nil || none != "" {

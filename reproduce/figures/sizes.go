@@ -59,8 +59,8 @@ func memorySizes(task, kind string) (sizes []compared, count int, err error) {
 	return sizes, parameters(parts, "cermic/memory"), err
 }
 
-// MemoryTable is Table 5 of the paper, the sizes of the three memories, beside those of the registered defaults; the
-// numbers of parameters are counted in the networks that MAPPO-CERMIC builds for the task.
+// MemoryTable is Table 5 of the paper, the sizes of the three memories, beside the registered defaults. The numbers
+// of parameters are counted in the networks that MAPPO-CERMIC builds for the task.
 func MemoryTable(task string) (viz.Table, error) {
 	t := viz.Table{Title: "Table 5. Sizes of the memories: ours (paper)", Header: append([]string{""}, memoryKinds...),
 		Notes: []string{"Parameters as counted in the networks built for " + task + ". A dash: the memory has no such part, or the paper prints none."}}
@@ -101,7 +101,7 @@ func MemoryVerdict(task string) (viz.Box, error) {
 	return asPrinted("Table 5", append(all, compared{"order of the numbers of parameters", ours, printed})), nil
 }
 
-// HyperVerdict says whether the learners' hyper-parameters at budget "paper" are those of Table 6.
+// HyperVerdict reports whether the learners' hyper-parameters at budget "paper" equal Table 6.
 func HyperVerdict() (viz.Box, error) {
 	t, err := HyperTable("paper")
 	var all []compared
@@ -198,8 +198,8 @@ func HyperTable(budgets ...string) (viz.Table, error) {
 	return t, nil
 }
 
-// Departures lists where a method, with its defaults or changes of them as for -set, differs from the paper's settings,
-// with what the paper prints.
+// Departures lists the settings in which a method, with its defaults or changes of them as for -set, differs from the
+// paper, with the printed values.
 func Departures(method string, changes ...string) (viz.Table, error) {
 	t := viz.Table{Title: "Where " + method + " departs from the paper's settings", Header: []string{"setting", "ours", "printed"}}
 	e, err := plan.New(plan.Request{Task: "balance", Method: method, Budget: "paper", Seed: 1, Set: changes})

@@ -20,7 +20,7 @@ func TestMemoriesHaveThePrintedSizesAndOrder(t *testing.T) {
 	}
 }
 
-// One value that is another makes the box at the top of a notebook say so.
+// If one value differs, the box at the top of a notebook says so.
 func TestPrintedValuesAreComparedOneByOne(t *testing.T) {
 	memories, err := MemoryVerdict("navigation")
 	if err != nil || memories.Head != "as printed" || !strings.Contains(memories.Text, "15 of 15") {

@@ -31,7 +31,7 @@ type Sweep struct {
 	Experiments []experiment.Config
 
 	methods  []string
-	setting  string    // what the values are: "number of agents"
+	setting  string    // the meaning of the values: "number of agents"
 	measures []measure // panels beside each other; tables are of the first
 	tasks    []sweptTask
 	policies []scripted.Policy // that play without learning
@@ -56,15 +56,15 @@ type point struct {
 	value int
 	set   []string
 	runs  func(*results.Store) ([]results.Group, error) // complete ones, a group a method
-	plays func() ([]float64, error)                     // what each policy earns, a mean over episodes
+	plays func() ([]float64, error)                     // measure of each policy, a mean over episodes
 }
 
 // baselineEpisodes is the number of episodes of each fixed policy at each point.
 const baselineEpisodes = 240
 
-// TeamsOf lists the experiments of methods, at least one, on a task with each of the given numbers of agents: the
-// contribution of each agent is the score of an episode divided by their number. changes, each "key=value" as for -set,
-// are of methods with CERMIC, as in the paper's tables.
+// TeamsOf lists the experiments of methods, at least one, on a task with each of the given numbers of agents. An
+// agent's contribution is the score of an episode divided by the number of agents. changes, each "key=value" as for
+// -set, apply to methods with CERMIC, as in the paper's tables.
 func TeamsOf(task string, methods []string, budget string, seeds int, sizes []int, changes ...string) (*Sweep, error) {
 	share := measure{"score ÷ number of agents",
 		func(r *results.Record, agents int) float64 { return r.Score() / float64(agents) },
@@ -73,8 +73,8 @@ func TeamsOf(task string, methods []string, budget string, seeds int, sizes []in
 	return s.over([]string{task}, budget, seeds, changes, points(sizes, "task.n_agents=%d"))
 }
 
-// ThresholdsOf lists the experiments of tasks and methods, at least one of each, with the sparse reward in each of the
-// given numbers of parts; changes are as for TeamsOf.
+// ThresholdsOf lists the experiments of tasks and methods, at least one of each, with the sparse reward in each of
+// the given numbers of parts. changes are as for TeamsOf.
 func ThresholdsOf(tasks, methods []string, budget string, seeds int, parts []int, changes ...string) (*Sweep, error) {
 	earned := measure{"sparse return", func(r *results.Record, _ int) float64 { return stat.Mean(last(r).Sparse, nil) },
 		func(p *scripted.Episodes, _ int) float64 { return stat.Mean(p.Sparse, nil) }}
@@ -82,9 +82,9 @@ func ThresholdsOf(tasks, methods []string, budget string, seeds int, parts []int
 	return s.over(tasks, budget, seeds, changes, points(parts, inParts))
 }
 
-// DensityAxis lists the experiments of a method with the sparse reward in each of the given numbers of partial rewards,
-// then those with the dense reward: last scores, and shares of episodes that meet the sparse goal. changes are as for
-// TeamsOf.
+// DensityAxis lists the experiments of a method with the sparse reward in each of the given numbers of partial
+// rewards, then with the dense reward. It measures last scores, and shares of episodes that meet the sparse goal.
+// changes are as for TeamsOf.
 func DensityAxis(task, method, budget string, seeds int, parts []int, changes ...string) (*Sweep, error) {
 	s := &Sweep{methods: []string{method}, setting: partialRewards, measures: []measure{
 		{name: "score", of: func(r *results.Record, _ int) float64 { return r.Score() }},
@@ -99,9 +99,9 @@ const (
 	inParts        = "task.reward=sparse task.milestones=%d"
 )
 
-// RewardedOf finds the complete runs of methods at a budget on VMAS's starred tasks, to say how often they met a reward
-// while they trained on success alone: there success is the only reward and is never negative. changes are as for
-// TeamsOf.
+// RewardedOf finds the complete runs of methods at a budget on VMAS's starred tasks, trained on success alone. It
+// measures how often they met a reward in training: there success is the only reward and is never negative. changes
+// are as for TeamsOf.
 func RewardedOf(st *results.Store, methods []string, budget string, changes ...string) (*Sweep, error) {
 	s := &Sweep{methods: methods, setting: "task", tasks: []sweptTask{{name: "VMAS"}}, measures: []measure{rewardedMeasure}}
 	all := plan.At(st, budget)
@@ -177,7 +177,7 @@ func (s *Sweep) over(tasks []string, budget string, seeds int, changes []string,
 	return s, err
 }
 
-// play is what the fixed policies earn at a point of a task.
+// play is the first measure of the fixed policies at a point of a task.
 func (s *Sweep) play(task string, p point) ([]float64, error) {
 	cfg, err := plan.World(task + " " + strings.Join(p.set, " "))
 	if err != nil {
@@ -203,8 +203,8 @@ func (p point) values(st *results.Store, m measure) ([][]float64, error) {
 	})
 }
 
-// Plot draws a row a task and a panel a measure: for each value a group of bars, of play without learning and of
-// methods. All panels of a measure have one scale.
+// Plot draws one row per task and one panel per measure. For each value there is a group of bars, of play without
+// learning and of methods. All panels of a measure have one scale.
 func (s *Sweep) Plot(st *results.Store) (viz.Panels, error) {
 	var plots []*plot.Plot
 	high := make([]float64, len(s.measures))
@@ -249,7 +249,7 @@ func meanBar(label string, seeds []float64) viz.Bar {
 	return viz.Bar{Label: label, Value: i.Value, Low: i.Low, High: i.High, Seeds: seeds}
 }
 
-// Table has a row for each task and method, below those of play without learning, and a column for each value.
+// Table has a row for each task and method, below the rows of play without learning, and a column for each value.
 func (s *Sweep) Table(st *results.Store) (viz.Table, error) {
 	note := fmt.Sprintf("Methods: mean over seeds of the last evaluation with Student's 95 %% interval, and the number of seeds. "+
 		"Play without learning: mean of %d episodes. A dash: no run.", baselineEpisodes)
@@ -263,7 +263,7 @@ func (s *Sweep) Rewarded(st *results.Store) (viz.Table, error) {
 		rewardedCell, nil)
 }
 
-// table is a table of a measure; rows of policies stand above those of methods.
+// table is a table of a measure; rows of policies stand above rows of methods.
 func (s *Sweep) table(st *results.Store, m measure, note string, cell func(seeds []float64) string, policies []scripted.Policy) (viz.Table, error) {
 	out := viz.Table{Title: m.name + ", by " + s.setting, Header: []string{"", "method"}, Notes: []string{note}}
 	for _, p := range s.tasks[0].points {

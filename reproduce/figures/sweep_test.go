@@ -75,8 +75,8 @@ func TestSweepsListTheirExperimentsAndNeedNoRuns(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Means 9 and 1 of teams of two and of two partial rewards, variances 1 and 1, three each: 8 ± 2.776 · √(2/3), t = 9.80
-// of four degrees of freedom. Runs that are all alike have no test.
+// Teams of two and two partial rewards have means 9 and 1, variances 1 and 1, and three seeds each. The difference is
+// 8 ± 2.776 · √(2/3), with t = 9.80 and four degrees of freedom. Runs that are all alike have no test.
 func TestSweepsCompareMethodsWithTheFirst(t *testing.T) {
 	values := map[string][]float64{ // by label, seed by seed
 		"mappo task.n_agents=2": {0, 2, 4}, "mace task.n_agents=2": {16, 18, 20}, "mappo": {40, 40, 40}, "mace": {40, 40, 40},
@@ -167,7 +167,7 @@ func TestValuesAreOfTheLastEvaluation(t *testing.T) {
 	}
 }
 
-// ended is a store of experiments whose last evaluations are set to the values of their labels, one a seed.
+// ended is a store of experiments whose last evaluations are set to the values of their labels, one per seed.
 func ended(t *testing.T, experiments []experiment.Config, values map[string][]float64, set func(*results.Eval, float64)) *results.Store {
 	t.Helper()
 	var rs []*results.Record

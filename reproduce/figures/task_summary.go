@@ -15,7 +15,7 @@ import (
 	"cermic/viz"
 )
 
-// TaskSummary lists what a task is made of, every setting of its registered default, and how closely it follows
+// TaskSummary lists the parts of a task, every setting of its registered default, and how closely it follows
 // recordings of its original.
 func TaskSummary(t paper.Task) (viz.Table, error) {
 	cfg, err := envs.Default(t.ID)

@@ -14,8 +14,8 @@ import (
 	"cermic/viz"
 )
 
-// Workflow draws how data passes through CERMIC's module in an experiment that has one, with the shapes and numbers of
-// parameters of the networks that the experiment builds. Dashed arrows pass no gradient.
+// Workflow draws how data passes through CERMIC's module in an experiment that has one. It shows the shapes and
+// numbers of parameters of the networks that the experiment builds. Dashed arrows pass no gradient.
 //
 // paper:fig1  the module's objective and networks
 func Workflow(e experiment.Config) (viz.Diagram, error) {

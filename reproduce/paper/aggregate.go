@@ -13,8 +13,8 @@ import (
 	"cermic/viz"
 )
 
-// Scale maps the score of a task to one that can be averaged over tasks: From, of random play, becomes 0, and To, of
-// scripted play, 1; both are means over as many Episodes.
+// Scale maps the score of a task to one that can be averaged over tasks. From, of random play, becomes 0, and To, of
+// scripted play, becomes 1. Both are means over as many Episodes.
 type Scale struct {
 	From, To float64
 	Episodes int
@@ -35,8 +35,8 @@ type Aggregate struct {
 }
 
 // Aggregate gathers the scaled last scores of the largest set of methods and tasks in which every method has runs on
-// every task, at least two of each. scale gives the scale of a task by its ID, zero if there is none. A row counts as one
-// method under its head.
+// every task. There are at least two of each. scale gives the scale of a task by its ID, zero if there is none. A row
+// counts as one method under its head.
 func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)) (a Aggregate, err error) {
 	runs := asked{src: src}
 	scores := make([][][]float64, len(t.Rows)) // [row][column][seed]; empty: not measured
@@ -93,8 +93,8 @@ func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)
 	return a, runs.err
 }
 
-// largest chooses rows and the columns that all of them have, at least two of each, so that rows × columns are most; of
-// equals the one with most columns. It tries every set of rows: tables have ten.
+// largest chooses rows and the columns that all of them have, at least two of each, to maximise rows × columns. Among
+// equals it prefers more columns. It tries every set of rows: tables have ten.
 func largest(rows, columns int, has func(i, j int) bool) (chosen, common []int) {
 	for set := range 1 << rows {
 		var some, all []int
@@ -137,7 +137,7 @@ func (a Aggregate) about() string {
 }
 
 // Summary is a table of aggregate scores: interquartile mean, mean and median over tasks and seeds with stratified
-// bootstrap 95 % intervals, and the probability that a run of the method beats one of Base on the same task.
+// bootstrap 95 % intervals. It also has the probability that a run of the method beats one of Base on the same task.
 func (a Aggregate) Summary() viz.Table {
 	t := viz.Table{Notes: []string{a.about()}}
 	if len(a.Tasks) == 0 {
@@ -159,13 +159,13 @@ func (a Aggregate) Summary() viz.Table {
 	return t
 }
 
-// profileReach is how far from play without learning, 0 and 1, scores may lie that a profile shows: single runs on a
-// task on which the script earns little more than chance would take all the room.
+// profileReach limits the scores that a profile shows: how far they may lie from 0 and 1, the scores of play without
+// learning. Otherwise single runs would take all the room on a task whose script is little better than chance.
 const profileReach = 3
 
 // Profiles are the performance profiles: for each method the share of runs above a scaled score, averaged over tasks,
-// with pointwise 95 % intervals. They fall at the scores that there are and are level between them, from a little below
-// the smallest score of all to a little above the largest.
+// with pointwise 95 % intervals. They fall at the observed scores and are level in between. They span from a little
+// below the smallest score of all to a little above the largest.
 func (a Aggregate) Profiles() (out []viz.Series) {
 	low, high := 0., 1.
 	for _, method := range a.Scores {

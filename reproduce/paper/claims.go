@@ -30,8 +30,8 @@ type Claim struct {
 // State is what records say of a claim.
 type State string
 
-// The states. Undecided is what has been tested without an answer; NotTested has no test: no runs, too few seeds of a
-// method, or runs without information on it. Conditional is what mathematics proves under a condition.
+// The states. Undecided means tested without an answer. NotTested means no test: no runs, too few seeds of a method,
+// or runs without information on it. Conditional means proved by mathematics under a condition.
 const (
 	Supported    State = "supported"
 	Conditional  State = "holds with an unstated condition"
@@ -43,7 +43,7 @@ const (
 // open reports whether records leave a claim open.
 func (s State) open() bool { return s == Undecided || s == NotTested }
 
-// rule says how comparisons make a verdict. What counts are significant effects that matter; see Finding.
+// rule states how comparisons make a verdict. Only significant effects that matter count; see Finding.
 type rule string
 
 const (
@@ -58,7 +58,7 @@ type Verdict struct {
 	Claim
 	Evidence            // that decides, or tells most
 	Others   []Evidence // of the other sources that have runs
-	Theorem  []Evidence // the same asked of runs with Theorem 1's bonus, ours, likewise in order; none where there are no such runs
+	Theorem  []Evidence // the same for runs with Theorem 1's bonus, ours, likewise in order; empty if there are none
 }
 
 // Evidence is what the runs of one source say.
@@ -92,9 +92,9 @@ func FindClaim(id string) (Claim, error) {
 	return conf.Find("claim", id, Claims, func(c Claim) string { return c.ID })
 }
 
-// Decide derives the verdict from the runs of the first of the sources that support or contradict the claim; sources
-// stand for budgets, the one that the claim is about first. If none does, those count that make most tests: a single
-// long run does not outweigh seeds of every task.
+// Decide derives the verdict from the runs of the first source that supports or contradicts the claim. Sources stand
+// for budgets, the budget of the claim first. If none decides, the source with the most tests counts: a single long
+// run does not outweigh seeds of every task.
 func (c Claim) Decide(sources ...Source) (Verdict, error) {
 	v := Verdict{Claim: c, Evidence: Evidence{State: NotTested}}
 	switch {
@@ -116,7 +116,8 @@ func (c Claim) Decide(sources ...Source) (Verdict, error) {
 	return v, err
 }
 
-// evidence is what each of the sources that have runs says, that which decides or tells most in front.
+// evidence is the evidence of each source that has runs. The evidence that decides the claim, or has the most tests,
+// comes first.
 func (c Claim) evidence(tests []comparison, sources []Source) (all []Evidence, err error) {
 	for _, src := range sources {
 		found, err := findings(tests, src)
@@ -216,8 +217,8 @@ func (v Verdict) Lines() []string {
 	return out
 }
 
-// Beside is the evidence that does not decide the claim, each introduced by its reason: of other budgets, and that of
-// runs with Theorem 1's bonus, whose verdict is a second one.
+// Beside is the evidence that does not decide the claim, each introduced by its reason. It is the evidence of other
+// budgets, and of runs with Theorem 1's bonus, whose verdict is a second one.
 func (v Verdict) Beside() (all []Evidence) {
 	for _, e := range v.Others {
 		e.Reason = "Beside that, budget " + e.Budget + ": " + e.Reason
@@ -235,7 +236,7 @@ func (v Verdict) Box() viz.Box {
 	return viz.Box{Head: string(v.State), Text: v.Says + " (the paper, " + v.Where() + ")", Lines: v.Lines(), Mark: marks[v.State]}
 }
 
-// marks tell states apart by more than a word.
+// marks distinguish states by more than a word.
 var marks = map[State]viz.BoxMark{Supported: viz.Good, Conditional: viz.Open, Contradicted: viz.Bad, Undecided: viz.Open, NotTested: viz.Open}
 
 // Demand says what the records must show for the claim to be supported.

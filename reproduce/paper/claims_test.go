@@ -131,7 +131,7 @@ func TestClaimsAreDecidedByTheRuns(t *testing.T) {
 		}), Supported},
 		{"noise-stable", scripted(func(t Trial) []float64 {
 			if len(t.Set) != 3 {
-				return nil // only the noisy variant is asked for
+				return nil // only the noisy variant is requested
 			}
 			if t.Method == "mappo" {
 				return wide
@@ -175,7 +175,7 @@ type longer struct{ scripted }
 
 func (longer) Budget() string { return "paper" }
 
-// One run at another budget does not take the place of those that decide a claim, or tell more of it.
+// One run at another budget does not replace the runs that decide a claim, and does not count as more evidence.
 func TestASourceCountsByWhatItTells(t *testing.T) {
 	claim, _ := FindClaim("lifts-mappo")
 	all := scripted(func(t Trial) []float64 {
@@ -297,9 +297,9 @@ func decided(t *testing.T, id string, sources ...Source) Verdict {
 	return v
 }
 
-// A difference on one task has one p, that of its method's family of 15 tasks: in the claim, in the table and in two
-// columns of it. Between the two columns' p lies another task's, so that Holm's correction of the two alone would give
-// others.
+// A difference on one task has one p, from its method's family of 15 tasks. The claim, the table and two of its
+// columns all show it. Another task's p lies between the two columns' p. Holm's correction of the two alone would
+// therefore give other values.
 func TestADifferenceHasOnePWhereverItStands(t *testing.T) {
 	src := onTasks(map[string][2]float64{"smac/protoss_5_vs_5": {0, 0.9}, "vmas/balance": {0, 0.6}, "smac/zerg_5_vs_5": {0, 0.4}})
 	want := map[string]string{}
@@ -405,7 +405,7 @@ func TestRunsThatWereNeverRewardedTestNothing(t *testing.T) {
 	}
 }
 
-// What a mechanism of CERMIC is worth is not tested where it was inactive at the end of training; runs without the
+// The benefit of a mechanism of CERMIC is not tested if it was inactive at the end of training. Runs without the
 // mechanism do not count.
 func TestAnInactiveMechanismIsNotTested(t *testing.T) {
 	for _, c := range []struct {

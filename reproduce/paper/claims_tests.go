@@ -77,7 +77,7 @@ func variances(cs []comparison) []comparison {
 	})
 }
 
-// mechanism turns comparisons into such of a mechanism of CERMIC's module, whose runs tell something only where it is
+// mechanism marks comparisons as tests of a mechanism of CERMIC's module, whose runs are evidence only where it is
 // active.
 func mechanism(cs []comparison) []comparison {
 	return changed(cs, func(c *comparison) { c.mechanism = true })
@@ -137,9 +137,10 @@ func gains(on string, upper, lower []Task) comparison {
 	return c
 }
 
-// shares are the weights of a mean relative gain, times sign, over tasks whose scores are pairs of g: of a method, of
-// the baseline. It scales each baseline's deviations from its mean by the ratio of the two means, since (x − b)/|b|
-// changes with b by −x/(b·|b|), x/b times its weight (the delta method): a baseline near zero makes a share uncertain.
+// shares sets the weights of a mean relative gain, times sign, over tasks. g has pairs of scores: a method's, then
+// the baseline's. By the delta method it scales each baseline's deviations from its mean by the ratio of the two
+// means. The reason is that (x − b)/|b| changes with b by −x/(b·|b|), x/b times its weight. A baseline near zero
+// makes a share uncertain.
 func shares(g [][]float64, weights []float64, sign float64) {
 	n := 0.
 	for k := 1; k < len(g); k += 2 {
@@ -221,9 +222,10 @@ func (c choice) p(scores [][]float64) float64 {
 // two are the elements with these indices.
 func two[T any](of []T, pair [2]int) []T { return []T{of[pair[0]], of[pair[1]]} }
 
-// best compares on each task the better of the two methods with CERMIC with the best of the others, which are both
-// chosen by their means. It is the best only if it is above each of the others, and is not only if one of them is above
-// both: the largest p of these counts, times the number of methods of which the one was chosen.
+// best compares on each task the better of the two methods with CERMIC with the best of the others. Both are chosen
+// by their means. CERMIC's is the best only if it is above each of the others. It is not the best only if one of the
+// others is above both. The largest p of these tests counts, times the number of methods from which that one was
+// chosen.
 func best() (out []comparison) {
 	var ours, others []int
 	for i, m := range Methods {

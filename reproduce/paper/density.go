@@ -12,8 +12,8 @@ import (
 	"cermic/viz"
 )
 
-// RewardTrial is a method on a task, trained on a reward ("dense" or "sparse"): starred tasks are trained on the sparse
-// one unless set otherwise, the others on the dense one.
+// RewardTrial is a method on a task, trained on a reward ("dense" or "sparse"). Unless set otherwise, starred tasks
+// are trained on the sparse reward, the others on the dense one.
 func RewardTrial(t Task, method, reward string) Trial {
 	trial := Trial{Task: t.ID, Method: method}
 	if (reward == "sparse") != t.Star {
@@ -22,9 +22,10 @@ func RewardTrial(t Task, method, reward string) Trial {
 	return trial
 }
 
-// PrintedFor finds what the paper prints for a method on a task, trained on a reward: in Table 1 or, of a starred
-// task's dense reward, in Table 4. Where it prints a number for the other reward alone, that is the cell and other is
-// true; ok is false where it prints none. A method that follows the paper's letter has the number of its base.
+// PrintedFor finds the number that the paper prints for a method on a task, trained on a reward. It is in Table 1 or,
+// for a starred task's dense reward, in Table 4. If the paper prints a number for the other reward alone, cell is
+// that number and other is true. ok is false if it prints none. A method that follows the paper's letter has the
+// number of its base.
 func PrintedFor(task Task, method, reward string) (cell Cell, other, ok bool) {
 	m, err := FindMethod(strings.TrimSuffix(method, literalSuffix))
 	if err != nil {
@@ -39,9 +40,9 @@ func PrintedFor(task Task, method, reward string) (cell Cell, other, ok bool) {
 	return cell, ok, ok
 }
 
-// DenseAndSparse puts, for every task of a suite, what methods score when trained on the dense reward beside what they
-// score when trained on the sparse one and the published number. Columns are one method after the other; changes, each
-// "key=value" as for -set, are of CERMIC's runs.
+// DenseAndSparse tabulates, for every task of a suite, the scores of methods trained on the dense and on the sparse
+// reward, beside the published number. Columns are grouped by method. changes, each "key=value" as for -set, apply to
+// CERMIC's runs.
 func DenseAndSparse(src Source, suite Suite, methods []string, changes ...string) (viz.Table, error) {
 	runs := asked{src: src}
 	scored := "on the benchmark's own dense reward"

@@ -12,8 +12,8 @@ import (
 	"cermic/viz"
 )
 
-// Differences makes a table of pairs of methods, one a row, with Welch's interval of the difference of their means over
-// seeds. The comparisons of one method are a family: what is asked of it, whether it can be tested or not.
+// Differences makes a table of pairs of methods, one per row, with Welch's interval of the difference of their means
+// over seeds. All comparisons of one method form its family, testable or not.
 type Differences struct {
 	table viz.Table
 	ps    map[string][]float64 // by method, of its whole family; 1 of what cannot be tested
@@ -28,8 +28,8 @@ func NewDifferences(title, of string, heads ...string) *Differences {
 			"all those of the method in its row that this table asks for, trained or not. Runs of the same seed begin from the same episodes whatever the method; intervals and p take them for independent, and so are rather too wide."}}}
 }
 
-// Add appends own − base, each one number a seed, under the names of the pair, the method last; what cannot be tested
-// has no row, but belongs to the method's family.
+// Add appends own − base under the names of the pair, the method last. Both have one number per seed. A difference
+// that cannot be tested has no row, but belongs to the method's family.
 func (d *Differences) Add(own, base []float64, names ...string) {
 	method := names[len(names)-1]
 	difference, p := stats.Contrast([][]float64{own, base}, []float64{1, -1})
@@ -54,8 +54,9 @@ func (d *Differences) Table() viz.Table {
 	return t
 }
 
-// Differences compares the rows of the table with the one under a head, column by column, as claims do: what they do
-// not test has no row. The family of a row are all columns of the whole table, also where this is a part of it.
+// Differences compares the rows of the table with the one under a head, column by column, as claims do. A comparison
+// that claims do not test has no row. The family of a row spans all columns of the whole table, even if this is a
+// part of it.
 func (t *Benchmark) Differences(src Source, base string) (viz.Table, error) {
 	whole := cmp.Or(t.whole, t)
 	first, err := whole.Row("", base)

@@ -38,9 +38,9 @@ func (t comparison) measure(g [][]float64) (stats.Interval, float64) {
 type Finding struct {
 	On, Of   string
 	Estimate stats.Interval // 95 %
-	Null     float64        // what the estimate is if nothing differs: 0, or 1 of a ratio
+	Null     float64        // the estimate without a difference: 0, or 1 for a ratio
 	P        float64        // two-sided, adjusted by Holm over the Family; NaN: not tested
-	Family   int            // comparisons that the question asks for, tested or not
+	Family   int            // comparisons of the question, tested or not
 	Trivial  float64        // effects of at most this size make no difference that matters; 0: not known
 	Untested string         // why runs that are enough tell nothing; empty: they do
 	Seeds    []int          // of each group of runs
@@ -142,7 +142,7 @@ func (t comparison) trivial(src Source) (float64, error) {
 	return trivialShare * (scale.To - scale.From) / float64(max(1, first.Agents)), err
 }
 
-// untested says why the runs of a comparison tell nothing of it; it is empty where they do.
+// untested is the reason why the runs of a comparison are no evidence for it; it is empty if they are.
 func (t comparison) untested(runs []results.Group) string {
 	switch {
 	case NeverRewarded(runs...):
@@ -191,8 +191,8 @@ func digits(x float64) string { return strings.ReplaceAll(fmt.Sprintf("%.3g", x)
 // rewardScalar is the mean reward of a rollout batch, a number an agent and step, without any bonus.
 const rewardScalar = "extrinsic"
 
-// RewardedShare is the share of a run's rollout batches in which any agent was rewarded. It is known of runs on VMAS's
-// sparse reward, which is never negative; ok is false for others and for a run that kept no rewards.
+// RewardedShare is the share of a run's rollout batches in which any agent was rewarded. It is defined for runs on
+// VMAS's sparse reward, which is never negative. ok is false for others and for a run that kept no rewards.
 func RewardedShare(r *results.Record) (share float64, ok bool) {
 	batches := r.Scalars[rewardScalar]
 	if len(batches) == 0 || !strings.HasPrefix(r.Task, "vmas/") || Setting(r.Experiment, "task.reward") != "sparse" {
@@ -221,8 +221,8 @@ func NeverRewarded(groups ...results.Group) bool {
 	return sparse
 }
 
-// Below these means over a group's runs, CERMIC's memory, L_exploit and γ are inactive: the share of agent steps with a
-// feature f_{n−1}, and the standard deviation of h's corrections in units of √Σ_Ψ.
+// CERMIC's memory, L_exploit and γ are inactive below these means over a group's runs. The first is the share of
+// agent steps with a feature f_{n−1}. The second is the standard deviation of h's corrections in units of √Σ_Ψ.
 const (
 	LeastBefore = 0.05
 	LeastCalib  = 0.001

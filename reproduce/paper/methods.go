@@ -43,8 +43,8 @@ const (
 // literalSuffix ends the name of a method whose settings are the paper's wherever it prints them.
 const literalSuffix = "-literal"
 
-// InTables reports whether tables and figures of the paper show a method: the paper's ten and, of those with CERMIC,
-// the literal one and ours with Theorem 1's bonus.
+// InTables reports whether tables and figures of the paper show a method. They show the paper's ten and, of the
+// methods with CERMIC, the literal one and ours with Theorem 1's bonus.
 func InTables(method string) bool {
 	base := strings.TrimSuffix(strings.TrimSuffix(method, literalSuffix), theoremSuffix)
 	m, err := FindMethod(base)

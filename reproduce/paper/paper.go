@@ -39,7 +39,7 @@ type file struct {
 	Memories, Hyper json.RawMessage
 }
 
-// printedColumn is a column of a table: the settings of its trials, and what they are compared with.
+// printedColumn is a column of a table: the settings of its trials, and of the trials compared with them.
 type printedColumn struct {
 	Head       string // empty: the task's abbreviation
 	Task       string

@@ -17,8 +17,8 @@ import (
 // resamples of each bootstrap interval in a table: enough for the digits that are printed.
 const resamples = 2000
 
-// Source finds the complete runs at one budget of what trials train: all seeds that there are of exactly those
-// experiments. Scale is that of a task's scores, zero where none is known.
+// Source finds the complete runs at one budget of the experiments that trials train: all seeds of exactly those
+// experiments. Scale is the scale of a task's scores, zero where none is known.
 type Source interface {
 	Budget() string
 	Runs(Trial) (results.Group, error)
@@ -128,8 +128,8 @@ func (c Cell) measure(runs *asked) viz.Cell {
 	return out
 }
 
-// Score is the mean over seeds with Student's 95 % interval, and the score of each seed. Of a difference the interval is Welch's and the scores
-// are those of what is reduced. Without runs there are no scores.
+// Score is the mean over seeds with Student's 95 % interval, and the score of each seed. For a difference, the
+// interval is Welch's, and the scores are the minuend's. Without runs there are no scores.
 func (c Cell) Score(src Source) (mean stats.Interval, seeds []float64, err error) {
 	runs := asked{src: src}
 	seeds = runs.scores(c.Trial)
@@ -143,12 +143,12 @@ func (c Cell) Score(src Source) (mean stats.Interval, seeds []float64, err error
 	return stats.Welch(seeds, less), seeds, runs.err
 }
 
-// twoScores is the number of steps that the second score of Melting Pot counts: BenchMARL's, unless set otherwise. The paper does not say
-// which of the two it prints.
+// twoScores is the number of steps that the second score of Melting Pot counts: BenchMARL's, unless set otherwise.
+// The paper does not say which of the two it prints.
 const twoScores = 100
 
-// firstScore is the mean of the second scores of the last evaluations of a trial's runs, NaN if one did not note it, and
-// the steps that they count: 0 of a task that has one score.
+// firstScore is the mean of the second score over the last evaluations of a trial's runs, NaN if a run did not record
+// it. steps is the number of steps that it counts, 0 for a task with one score.
 func firstScore(trial Trial, g results.Group) (steps int, mean float64) {
 	if !strings.HasPrefix(trial.Task, "meltingpot/") {
 		return 0, 0
@@ -195,7 +195,7 @@ func (t *Benchmark) embolden(g viz.ScoreTable, runs *asked) {
 // conditions are sentences about the runs in a table: presets, reward mode, deviations.
 func conditions(shown []results.Group) []string {
 	shown = slices.DeleteFunc(slices.Clone(shown), func(g results.Group) bool { return len(g.Runs) == 0 })
-	setting := func(key string) func(results.Group) []string { // but for the seed those of all runs of a group
+	setting := func(key string) func(results.Group) []string { // equal in all runs of a group, except the seed
 		return func(g results.Group) []string { return []string{Setting(g.Runs[0].Experiment, key)} }
 	}
 	reward := setting("task.reward")

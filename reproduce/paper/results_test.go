@@ -35,7 +35,8 @@ func (s source) Runs(t Trial) (results.Group, error) {
 // at is the same at another budget.
 func (s source) at(budget string) source { return source{budget, s.groups} }
 
-// sourceOf returns a source that holds a run for each line "task label: score score …", one a seed, at budget short.
+// sourceOf returns a source at budget short. It holds a run for each score of a line "task label: score score …", one
+// per seed.
 func sourceOf(t *testing.T, lines ...string) source {
 	t.Helper()
 	s, n := source{"short", map[string]results.Group{}}, 0
@@ -189,7 +190,8 @@ func TestDeviationsAreReadFromTheExperiment(t *testing.T) {
 	}
 }
 
-// What a score is differs between the suites: the horizon of the sparse reward on VMAS, whose return on Melting Pot.
+// The definition of a score depends on the suite: the horizon of the sparse reward on VMAS, whose return on Melting
+// Pot.
 func TestConditionsSayWhatWasScored(t *testing.T) {
 	const sparse, dense = `{"reward":"sparse","sparse_horizon":"default"}`, `{"reward":"dense"}`
 	const starred = "Columns with a star, unless they say dense, trained on the sparse reward with sparse_horizon=default, the others on the benchmark's own; all scored on that."

@@ -54,9 +54,9 @@ var Always = []Deviation{
 	{PrintedSetting{"s_{t+1} in r^i", []string{"conditioned on"}, "the reward of Sec. 4.4"}, "no part"},
 }
 
-// Deviations lists where an experiment, in its JSON form, departs from what the paper prints about its module. It is empty
-// for methods without the module, and says nothing of what no setting undoes. The sparse horizon, about which the paper
-// prints nothing, is named by Setting.
+// Deviations lists where an experiment, in its JSON form, departs from what the paper prints about its module. It is
+// empty for methods without the module, and says nothing of what no setting undoes. The sparse horizon, about which
+// the paper prints nothing, is named by Setting.
 func Deviations(experiment json.RawMessage) []Deviation {
 	if Setting(experiment, "explore") != "cermic" {
 		return nil
@@ -70,8 +70,8 @@ func Deviations(experiment json.RawMessage) []Deviation {
 	return out
 }
 
-// Setting returns the value of a dotted key of an experiment in its JSON form, as -set would take it: the kind of a
-// part, else a number, a word or a list. It is empty if there is no such key.
+// Setting returns the value of a dotted key of an experiment in its JSON form, in the syntax of -set. The value is
+// the kind of a part, or else a number, a word or a list. It is empty if there is no such key.
 func Setting(experiment json.RawMessage, key string) string {
 	values, _ := conf.Values(experiment) // none of a run without settings
 	return values[key]

@@ -21,9 +21,9 @@ type Benchmark struct {
 	Caption string   // shortened
 	Columns []string // heads, units left to Note
 	Rows    []Row
-	Note    string // what the paper leaves open about these numbers
+	Note    string // points about these numbers that the paper leaves open
 
-	rewards string     // what a title says of what starred tasks are trained on; empty: as the paper has it
+	rewards string     // training reward of starred tasks, as a title states it; empty: as the paper has it
 	whole   *Benchmark // the table whose columns these are some of; nil: this one
 }
 
@@ -83,7 +83,8 @@ func (t Trial) cermic() bool {
 	return slices.ContainsFunc(Methods, func(m Method) bool { return m.ID == t.Method && m.Group == Ours })
 }
 
-// scores are the final scores of the trial's runs, one a seed, an agent each if the trial says so.
+// scores are the final scores of the trial's runs, one per seed, divided by the number of agents if the trial sets
+// it.
 func (t Trial) scores(g results.Group) ([]float64, error) {
 	out, err := g.Scores()
 	for i := range out {
@@ -131,8 +132,8 @@ func FindBenchmark(name string) (*Benchmark, error) {
 		func(t *Benchmark) bool { return name == t.Name || name == strconv.Itoa(t.Number) })
 }
 
-// Published is the printed number of a task and a method, by their IDs, in a table of one trial a cell; empty where
-// there is none.
+// Published is the printed number of a task and a method, by their IDs, in a table with one trial per cell. It is
+// empty where there is none.
 func (t *Benchmark) Published(task, method string) string {
 	c, ok := t.of(Trial{Task: task, Method: method})
 	if !ok {
@@ -233,8 +234,8 @@ func (t *Benchmark) changed(change func(*Cell)) *Benchmark {
 	return &out
 }
 
-// With is the table in which the rows of CERMIC are trained with changed settings, each "key=value" as for -set; what a
-// row sets itself stays. The published numbers stay beside them, so the caption says what was changed.
+// With is the table in which the rows of CERMIC are trained with changed settings, each "key=value" as for -set.
+// Settings that a row sets itself stay. The published numbers stay beside them, so the caption states the changes.
 func (t *Benchmark) With(changes ...string) *Benchmark {
 	if len(changes) == 0 {
 		return t

@@ -26,7 +26,7 @@ type Task struct {
 	Suite        Suite  //
 	Star         bool   // adapted to a sparse reward for training; the others are called "originally sparse"
 	Decimals     int    // digits after the point that the paper prints in this column, in every table
-	About        string // one line: what the agents have to do
+	About        string // one line: the agents' goal
 }
 
 // Published reports whether the paper has the task; others are of this program or of its users.
@@ -43,13 +43,13 @@ var Tasks = tasksWith(AllTasks, func(t Task) bool { return t.Abbreviation != "" 
 // noiseTasks are the two tasks of the noise figure.
 var noiseTasks = tasksWith(AllTasks, func(t Task) bool { return t.Abbreviation == "" })
 
-// tasksWith are those of some tasks that f is true of.
+// tasksWith are the tasks for which f is true.
 func tasksWith(tasks []Task, f func(Task) bool) []Task {
 	return slices.DeleteFunc(slices.Clone(tasks), func(t Task) bool { return !f(t) })
 }
 
-// Is reports whether a name means the task: our name, its last part, the paper's name or its abbreviation, in any case
-// and with or without the star.
+// Is reports whether a name means the task: our name, its last part, the paper's name or its abbreviation. Case and
+// the star do not matter.
 func (t Task) Is(name string) bool {
 	aliases := []string{t.ID, path.Base(t.ID), t.Name, t.Abbreviation}
 	return slices.ContainsFunc(aliases, func(alias string) bool { return alias != "" && fold(alias) == fold(name) })

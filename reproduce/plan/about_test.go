@@ -205,7 +205,7 @@ func TestNumbersKeepToTheirBounds(t *testing.T) {
 	}
 }
 
-// No setting takes any text: each has names, or a form, of its own.
+// No setting takes free text: each has names, or a form, of its own.
 func TestEveryTextHasAForm(t *testing.T) {
 	met := map[string]bool{}
 	for _, task := range []string{"balance", "protoss_5_vs_5", "zerg_5_vs_5"} {

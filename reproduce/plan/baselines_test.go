@@ -95,8 +95,7 @@ func TestAnchorsOfOtherSettingsArePlayed(t *testing.T) {
 	}
 }
 
-// Cooperators, defectors and both together: what each earns is what makes the prisoner's dilemma one; without cleaners
-// nobody eats.
+// Cooperators, defectors and both together have the returns of a prisoner's dilemma. Without cleaners no agent eats.
 func TestJointPoliciesShowWhatTheGameIsAbout(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays many episodes")

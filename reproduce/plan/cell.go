@@ -19,7 +19,7 @@ import (
 // Cell is one number of a table of the paper with the experiments that reproduce it.
 type Cell struct {
 	Name        string              // "Table 1, MAPPO-CERMIC on Balanc*"
-	Experiments []experiment.Config // one a seed; of a difference those of both rewards
+	Experiments []experiment.Config // one per seed; for a difference, one per seed and reward
 
 	part     *paper.Benchmark // the table with this row and this column alone
 	budget   string

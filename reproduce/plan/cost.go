@@ -15,14 +15,14 @@ import (
 	"cermic/viz"
 )
 
-// Cost is what the runs of one method in a list of experiments still need on tasks of one kind: a frame of images
-// takes many times as long as one of vectors.
+// Cost is the remaining cost of one method's runs in a list of experiments, on tasks of one kind. Kinds are separate
+// because a frame of images takes many times as long as a frame of vectors.
 type Cost struct {
 	Method      string // without changed settings
 	ImageAgents int    // agents with image observations; 0: vectors
 	Runs        int    // in the list
 	Done        int    // complete in the store
-	Frames      int    // missing frames, without those of runs that have begun
+	Frames      int    // missing frames, less the trained part of runs that have begun
 	Longest     int    // missing frames of the longest run
 	Rate
 }
@@ -225,8 +225,8 @@ func (r *Rates) Of(method, budget string, agents int) Rate {
 	return Rate{}
 }
 
-// estimate assumes that a method is as much slower than MAPPO as it is at another budget on vectors, and that the time
-// of MAPPO is proportional to the gradient rows of a frame. It is 0 without such runs.
+// estimate assumes that a method's slowdown against MAPPO equals its slowdown at another budget on vectors. It also
+// assumes that the time of MAPPO is proportional to the gradient rows of a frame. It is 0 without such runs.
 func (r *Rates) estimate(key rateKey) float64 {
 	base := r.all[rateKey{baseline, key.budget, key.agents}].fps()
 	if base == 0 {

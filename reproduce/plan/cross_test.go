@@ -28,8 +28,8 @@ import (
 
 func TestMain(m *testing.M) { libtest.Main(m) }
 
-// tiny are settings that let any method train two iterations in a moment; those that an experiment does not have are
-// left out. A new method needs an entry here only if its defaults are large.
+// tiny are settings that let any method train two iterations in a moment. Settings that an experiment does not have
+// are left out. A new method needs an entry here only if its defaults are large.
 var tiny = []string{
 	"task.copies=3", "budget.frames=24", "budget.eval_every=24", "budget.eval_episodes=1",
 	"learner.frames_per_batch=12", "learner.minibatch_iterations=1", "learner.minibatch_size=12", "learner.critic_hidden=8",
@@ -47,7 +47,7 @@ var tiny = []string{
 // small applies tiny to e.
 func small(t *testing.T, e *experiment.Config) { t.Helper(); change(t, e, tiny) }
 
-// change makes those of the changes whose settings e has.
+// change makes the changes to settings that e has and skips the others.
 func change(t *testing.T, e *experiment.Config, changes []string) {
 	t.Helper()
 	for _, assignment := range changes {
@@ -74,8 +74,8 @@ func withCore(t *testing.T, e *experiment.Config, core string) {
 	must.Do(t, conf.Set(e, key, core))
 }
 
-// playgrounds are a continuous task, which value learners get with finitely many actions, a discrete one with masks and
-// deaths, and one whose agents see pictures.
+// playgrounds are a continuous task, a discrete one with masks and deaths, and one with image observations. Value
+// learners get finitely many actions on the continuous one.
 var playgrounds = []string{"vmas/balance", "smac/protoss_5_vs_5", "meltingpot/prisoners_dilemma_in_the_matrix__repeated"}
 
 // everywhere calls f for every method on every playground with every core, by name. In short tests, and on a backend
@@ -188,8 +188,8 @@ func (e mortalEnv) Step(act *envs.Actions, out *envs.Step) {
 	}
 }
 
-// TestEveryMethodTakesEmptyMasksOfTheDead: the dead may be allowed nothing; every method then trains, stops and goes on
-// as where they are allowed choice 0.
+// TestEveryMethodTakesEmptyMasksOfTheDead tests masks that allow dead agents no action. Every method then trains,
+// stops and continues as with masks that allow them choice 0.
 func TestEveryMethodTakesEmptyMasksOfTheDead(t *testing.T) {
 	shared := envs.Common{NumEnvs: 3, Reward: envs.Dense}
 	game := libtest.OneChoice{Game: libtest.TwoStep().WithShared(shared), Choice: 1}
@@ -210,8 +210,8 @@ func TestEveryMethodTakesEmptyMasksOfTheDead(t *testing.T) {
 	}
 }
 
-// TestEveryExplorerWorksWithEveryLearner: bonuses and behaviours know nothing of who learns from them. What cannot be
-// done is refused with a sentence.
+// TestEveryExplorerWorksWithEveryLearner tests that bonuses and behaviours do not depend on the learner. Unsupported
+// combinations are refused with a sentence.
 func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains every explorer up to three times")
@@ -255,8 +255,8 @@ func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
 	}
 }
 
-// scores are the explorers whose bonus is a function of observation and action, so that old experience can be paid
-// anew.
+// scores are the explorers whose bonus is a function of observation and action, so that it can be computed anew for
+// old experience.
 var scores = map[string]bool{"db": true, "cermic": true}
 
 // TestEveryMethodTrainsGroupsApart: two iterations on the task with two groups, of which one has a single agent, with

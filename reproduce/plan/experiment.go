@@ -16,7 +16,7 @@ import (
 	"cermic/viz"
 )
 
-// Request asks for an experiment in words.
+// Request describes an experiment in words.
 type Request struct {
 	Task   string   // any spelling that FindTask knows
 	Method string   // any spelling that FindMethod knows
@@ -27,7 +27,7 @@ type Request struct {
 }
 
 // New is cermiclib.New, with the paper's names too. Starred tasks of the paper and tasks that are not in it have the
-// sparse reward; the others, which the paper calls originally sparse, the benchmark's own.
+// sparse reward. The others, which the paper calls originally sparse, have the benchmark's own.
 func New(q Request) (experiment.Config, error) {
 	task, err := FindTask(q.Task)
 	if err != nil {
@@ -63,7 +63,7 @@ func FindMethod(name string) (cermiclib.Method, error) {
 	return cermiclib.FindMethod(name)
 }
 
-// allowed returns one sentence if an assignment is none, or if another flag is there for what it sets.
+// allowed returns an error of one sentence if an assignment is malformed, or if another flag sets its key.
 func allowed(assignment string) error {
 	key, value, ok := strings.Cut(assignment, "=")
 	if !ok {
@@ -97,7 +97,7 @@ type Setting struct {
 	Changed bool
 }
 
-// SettingsOf lists the settings that -set can change in the experiment that q asks for.
+// SettingsOf lists the settings that -set can change in the experiment of q.
 func SettingsOf(q Request) ([]Setting, error) {
 	e, err := New(q)
 	if err != nil {

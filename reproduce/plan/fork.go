@@ -45,8 +45,8 @@ func branch(e experiment.Config, at int, settings []string) (experiment.Config, 
 	return child, nil
 }
 
-// relabel names a fork by its settings and its history, as a variant of the method and budget that the parent's label
-// names; of a task that has no name here it keeps the label. A changed budget becomes a custom one.
+// relabel names a fork by its settings and its history, as a variant of the method and budget in the parent's label.
+// It keeps the label if the task has no name here. A changed budget becomes a custom one.
 func relabel(e *experiment.Config, parent string) {
 	named := *e
 	named.Method = parent
@@ -63,8 +63,8 @@ func relabel(e *experiment.Config, parent string) {
 	}
 }
 
-// Turn returns the experiment that follows now when its settings become those of next. If now is partly trained in st
-// and a fork can change these settings, that is a fork of now; else it is next, a run of its own.
+// Turn returns the experiment that follows now when its settings change to next's. If now is partly trained in st and
+// a fork can change these settings, it is a fork of now. Otherwise it is next, a run of its own.
 func Turn(st *results.Store, now, next experiment.Config) (experiment.Config, error) {
 	id, err := now.ID()
 	if err != nil {

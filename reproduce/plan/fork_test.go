@@ -12,7 +12,7 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// asking returns how to ask for runs of small networks on a task.
+// asking returns a function that configures runs of small networks on a task.
 func asking(t *testing.T, task string) func(set ...string) experiment.Config {
 	t.Setenv("GOMLX_BACKEND", nn.Sequential) // compiles such small networks in no time
 	return func(set ...string) experiment.Config {
@@ -21,8 +21,8 @@ func asking(t *testing.T, task string) func(set ...string) experiment.Config {
 	}
 }
 
-// Where agents see more than before, a run of its own begins, also in the middle of training; with other lengths of
-// episodes it branches.
+// If agents observe more than before, a new run starts from scratch, also in the middle of training. With other
+// lengths of episodes the run branches.
 func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
 	st := libtest.Store(t)
 	ask := asking(t, "explore/rooms")
@@ -39,7 +39,8 @@ func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
 	}
 }
 
-// A control that moves while a run trains makes it branch off; where that is impossible or pointless, a run of its own.
+// A control that moves while a run trains makes it branch off. Where that is impossible or pointless, a new run
+// starts.
 func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 	st := libtest.Store(t)
 	ask := asking(t, "balance")

@@ -15,8 +15,8 @@ import (
 
 var regenIDs = flag.Bool("regen", false, "write testdata/ids.txt anew")
 
-// frozen are requests whose runs must keep their identity, and so the JSON of their settings: every method at every
-// budget on one task of each kind, and parts that a setting chooses, which get the schedule of their budget.
+// frozen are requests whose runs must keep their identity, and so the JSON of their settings. They are every method
+// at every budget on one task of each kind, and parts that a setting chooses, with the schedule of their budget.
 func frozen() []Request {
 	var all []Request
 	for _, b := range cermiclib.Presets {
@@ -41,8 +41,8 @@ func (q Request) frozenLine() string {
 	return strings.Join(append([]string{q.Budget, q.Task, q.Method}, q.Set...), " ")
 }
 
-// A run is found by its identity: what changes one here loses the runs of everybody who trained it. Lines of tasks and
-// methods that are not in the file yet are no mistake; go test ./reproduce/plan -run Frozen -regen adds them.
+// A run is found by its identity. A change that alters one here loses that run for all users who trained it. Tasks
+// and methods without a line in the file are no mistake; go test ./reproduce/plan -run Frozen -regen adds them.
 func TestIdentitiesOfRunsAreFrozen(t *testing.T) {
 	const file = "testdata/ids.txt"
 	if *regenIDs {

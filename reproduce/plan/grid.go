@@ -81,8 +81,8 @@ func Benchmark(t *paper.Benchmark, budget string, seeds int) (es []experiment.Co
 	return Benchmarks([]*paper.Benchmark{t}, budget, seeds)
 }
 
-// Benchmarks lists the experiments of tables of the paper, each once: those with seed 1 in the order of the tables,
-// then those with seed 2, and so on. Missing has an error for each task or method that this program does not have.
+// Benchmarks lists the experiments of tables of the paper, each once. Seed 1 comes first, in the order of the tables,
+// then seed 2, and so on. missing has an error for each task or method that this program does not have.
 func Benchmarks(tables []*paper.Benchmark, budget string, seeds int) (es []experiment.Config, missing []error) {
 	said := map[string]bool{}
 	var first []experiment.Config

@@ -16,9 +16,9 @@ import (
 	"cermic/viz"
 )
 
-// Groups groups runs by experiment and labels each by its differences from today's defaults, without the settings whose
-// keys are in without; "budget" stands for a budget that all runs have. Runs that this program cannot read keep their
-// stored label. No two groups on a task have the same label.
+// Groups groups runs by experiment and labels each by its differences from today's defaults. Labels leave out the
+// settings whose keys are in without; "budget" stands for a budget that all runs have. Runs that this program cannot
+// read keep their stored label. No two groups on a task have the same label.
 func Groups(rs []*results.Record, without ...string) []results.Group {
 	if i := slices.Index(without, budgetKey); i >= 0 && !oneBudget(rs) {
 		without = slices.Delete(slices.Clone(without), i, i+1)

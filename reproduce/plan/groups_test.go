@@ -17,8 +17,8 @@ import (
 	"cermic/reproduce/paper"
 )
 
-// recorded is a complete run of what is asked for that scores its seed; edits are made to the settings of its explorer,
-// as an earlier program would have written them.
+// recorded is a complete run of the requested experiment that scores its seed. edits change the settings of its
+// explorer, as an earlier program would have written them.
 func recorded(t *testing.T, q Request, edits ...func(explore map[string]json.RawMessage)) *results.Record {
 	t.Helper()
 	e := configure(t, q)
@@ -35,8 +35,8 @@ func recorded(t *testing.T, q Request, edits ...func(explore map[string]json.Raw
 	return r
 }
 
-// A table's cell and a task's lines, whatever the records are called: today's runs, those of an earlier program, whose
-// settings had another, those of a default that has changed since.
+// The labels of records do not matter for a table's cell and a task's lines. The store holds today's runs, a run of
+// an earlier program with another setting, and a run from before a default changed.
 func TestRunsOfAnEarlierProgramHaveLinesOfTheirOwn(t *testing.T) {
 	ask := func(seed uint64) Request {
 		return Request{Task: "balance", Method: "mappo-db", Budget: "short", Seed: seed}
@@ -93,7 +93,7 @@ func TestRunsOfTwoCustomBudgetsAreTwoLines(t *testing.T) {
 	}
 }
 
-// What a figure leaves out of its labels, as everything in it has it, tells runs apart where that is not so.
+// Labels of a figure leave out a setting that all its runs share. Where runs differ in it, labels include it.
 func TestNoTwoLinesHaveOneLabel(t *testing.T) {
 	rs := []*results.Record{recorded(t, Request{Task: "balance", Method: "mappo", Budget: "short", Seed: 1}),
 		recorded(t, Request{Task: "balance", Method: "mappo", Budget: "short", Seed: 1, Set: []string{"task.reward=dense"}})}

@@ -223,7 +223,7 @@ func TestThePapersLetterIsAboutSettingsThatExist(t *testing.T) {
 	}
 }
 
-// TestFramesCutABudgetShort and leave everything else, schedules included, as it is.
+// TestFramesCutABudgetShort tests that frames leave everything else, schedules included, unchanged.
 func TestFramesCutABudgetShort(t *testing.T) {
 	whole := configure(t, Request{Task: "balance", Method: "qmix", Budget: "short"})
 	cut := configure(t, Request{Task: "balance", Method: "qmix", Budget: "short", Frames: 60_000})
@@ -270,7 +270,7 @@ func TestSettingsStandAboveTheSchedule(t *testing.T) {
 		{[]string{"explore.int_anneal_frames=3000000", "explore.int_anneal=linear_to_zero", "explore=mace"}, "explore.int_anneal_frames", "3000000"},
 		{[]string{`explore={"kind":"db","int_anneal":"linear_to_zero"}`}, "explore.int_anneal_frames", "600000"},
 		{[]string{`explore={"kind":"db","int_anneal":"linear_to_zero","int_anneal_frames":9}`}, "explore.int_anneal_frames", "9"},
-		{[]string{"explore=db"}, "explore.int_anneal_frames", "3000000"}, // read by nobody
+		{[]string{"explore=db"}, "explore.int_anneal_frames", "3000000"}, // no part reads it
 	} {
 		e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: c.set})
 		if got, ok := conf.Get(e, c.key); !ok || got != c.want {
@@ -279,8 +279,8 @@ func TestSettingsStandAboveTheSchedule(t *testing.T) {
 	}
 }
 
-// TestLabelsAreRequests: a run is called by the method that was asked for and its changes, or by the method that its
-// parts make up. Asked for by its label, a run is the same one.
+// TestLabelsAreRequests: the label of a run is the requested method with its changes, or the method that its parts
+// make up. A request with that label gives the same run.
 func TestLabelsAreRequests(t *testing.T) {
 	for _, c := range []struct{ method, set, want string }{
 		{"mappo", "policy=gru", "mappo policy=gru"},
@@ -307,8 +307,8 @@ func TestLabelsAreRequests(t *testing.T) {
 	}
 }
 
-// FuzzSet sets any two things of any method on any task: the answer is one sentence, or an experiment that has what was
-// set and that the JSON of its record gives back.
+// FuzzSet sets any two things of any method on any task. The result is an error of one sentence, or an experiment
+// with these settings that the JSON of its record gives back.
 func FuzzSet(f *testing.F) {
 	for i, text := range []string{
 		"explore.alpha=0.5", "policy.hidden=64,64", "explore=db", "explore.memory=gru", "explore.memory=bonus", "task.noise.width=NaN", "learner.lr=1e999",

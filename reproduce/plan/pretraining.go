@@ -29,7 +29,7 @@ func NewPretraining(task, kind string) (experiment.Pretraining, error) {
 	if p.Task, err = envs.Default(t.ID); err != nil {
 		return p, err
 	}
-	p.Task = Rewarded(p.Task, envs.Sparse) // unseen: those that learn on either reward share their weights
+	p.Task = Rewarded(p.Task, envs.Sparse) // unseen: runs on either reward share their weights
 	c, err := conf.New[memory.Config](kind)
 	if err != nil {
 		return p, err

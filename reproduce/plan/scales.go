@@ -159,8 +159,8 @@ func PlayAnchors() ([]byte, error) {
 	return []byte("[\n" + strings.Join(lines, ",\n") + "\n]\n"), err
 }
 
-// Scale is what makes scores of different tasks comparable: random play becomes 0 and scripted play 1 (Anchors). It is
-// zero for a task whose script does not beat random play, or that has none.
+// Scale makes scores of different tasks comparable: random play becomes 0 and scripted play 1 (Anchors). It is zero
+// for a task whose script does not beat random play, or that has none.
 func Scale(task string) (paper.Scale, error) {
 	random, script, episodes, err := Anchors(task)
 	if err != nil || !(script > random) { // never of NaN

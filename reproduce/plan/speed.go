@@ -17,8 +17,8 @@ type Speed struct {
 	Processor float64 // seconds of all cores together; 0 where the system does not report them
 }
 
-// MeasureSpeed trains so many rollout batches of e, at least 2, and returns the best but the first, which compiles:
-// other programs can only slow a measurement down.
+// MeasureSpeed trains so many rollout batches of e, at least 2, and returns the best speed without the first batch,
+// which compiles. The best counts because other programs can only slow a measurement down.
 func MeasureSpeed(ctx context.Context, e experiment.Config, batches int) (best Speed, err error) {
 	e.Budget.Frames = batches * e.Learner.CollectFrames()
 	e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = cermiclib.CustomBudget, e.Budget.Frames, 1

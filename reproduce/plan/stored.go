@@ -50,8 +50,8 @@ func Stored(st *results.Store, id string) (experiment.Config, error) {
 	return e, nil
 }
 
-// Evaluation returns the experiment of a run of st, whose ID may be shortened, and a copy of it with changed settings
-// of the task and of evaluations.
+// Evaluation returns the experiment of a run of st and a copy of it with changed settings of the task and of
+// evaluations. The run's ID may be shortened.
 func Evaluation(st *results.Store, id string, settings []string) (trained, as experiment.Config, err error) {
 	if trained, err = Stored(st, id); err != nil {
 		return trained, as, err

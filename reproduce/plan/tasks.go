@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plan turns the paper's names into experiments: a task, a method and a budget make an experiment.Config, and a
-// table of the paper a list of them. It also labels stored runs and estimates what training costs.
+// Package plan turns the paper's names into experiments. A task, a method and a budget make an experiment.Config; a
+// table of the paper makes a list of them. The package also labels stored runs and estimates the cost of training.
 package plan
 
 import (

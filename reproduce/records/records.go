@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package records holds the committed runs, packed one a file, so that a fresh clone shows every table before it has
-// trained anything. They are the read-only layer below the folder of one's own runs.
+// Package records holds the committed runs, packed, one file per run. A fresh clone thus shows every table before it
+// has trained anything. They are the read-only layer below the folder of the user's own runs.
 package records
 
 import (

@@ -29,10 +29,10 @@ var faster embed.FS
 // compute is GoMLX's module of backends.
 const compute = "github.com/gomlx/compute"
 
-// starts are the committed runs that the page can go on from.
+// starts are the committed runs from which the page can continue.
 var starts = []string{"d9bdb985f42ebe64", "3022ee9bfd5027d3"}
 
-// Build writes the page into folder dir, which is made if need be. root is the repository, whose program is compiled
+// Build writes the page into folder dir, which it makes if needed. root is the repository, whose program is compiled
 // for browsers.
 func Build(ctx context.Context, root, dir string) error {
 	program, err := compile(ctx, root)

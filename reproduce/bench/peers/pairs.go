@@ -58,8 +58,9 @@ func (m *Machine) withJAX(args ...string) func(context.Context) (float64, error)
 	return func(ctx context.Context) (float64, error) { return m.jax.Measure(ctx, args...) }
 }
 
-// pairs are all pairs: one update, training, VMAS's tasks from Go and from Python, Melting Pot's substrates from
-// Python as cells and as images (which the original always paints), and BenchMARL's collection on both Balances.
+// pairs are all pairs: one update, training, VMAS's tasks from Go and from Python, Melting Pot's substrates, and
+// BenchMARL's collection on both Balances. The substrates run from Python as cells and as images (which the original
+// always paints).
 func (m *Machine) pairs() []pair {
 	var ofPaper []string // of a rollout batch: frames, environments, passes over it, frames of a minibatch
 	for _, key := range []string{"collected_frames_per_batch", "envs_per_worker", "minibatch_iterations", "minibatch_size"} {
@@ -108,8 +109,8 @@ func (m *Machine) pairs() []pair {
 	return out
 }
 
-// chosen are the pairs of a group, or those with a part of their name or peer behind a slash, as env/balance or
-// update/jax; "" chooses all.
+// chosen are the pairs of a group, or the pairs whose name or peer contains the part behind a slash, as in
+// env/balance or update/jax. "" chooses all.
 func chosen(all []pair, only string) ([]pair, error) {
 	group, part, _ := strings.Cut(only, "/")
 	var out []pair
@@ -159,8 +160,8 @@ func (m *Machine) install(ctx context.Context, out io.Writer, groups ...string) 
 	return nil
 }
 
-// Measure lets this program and its peers take turns and prints the ratios of the turns: of all groups, of the group
-// that only names, or of pairs with a part of their name or peer behind a slash, as env/balance.
+// Measure lets this program and its peers take turns and prints the ratios of the turns. An empty only chooses all
+// groups. Otherwise it names a group, or pairs by a part of their name or peer behind a slash, as in env/balance.
 func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, rounds int) error {
 	list, err := chosen(m.pairs(), only)
 	if err != nil {

@@ -83,8 +83,8 @@ func TestPairsAreChosenByGroupAndPartOfTheirNames(t *testing.T) {
 	}
 }
 
-// learningRow is a row of the table: the k-th evaluation of two sides, mean returns over runs with intervals of
-// Student's t, their difference with Welch's, and whether each mean lies in the other's interval.
+// learningRow is a row of the table: the k-th evaluation of two sides. It has mean returns over runs with intervals
+// of Student's t, their difference with Welch's, and whether each mean lies in the other's interval.
 func learningRow(here, there []*results.Record, k int) string {
 	at := func(runs []*results.Record) (means []float64) {
 		for _, r := range runs {
@@ -103,7 +103,7 @@ func learningRow(here, there []*results.Record, k int) string {
 	return fmt.Sprintf("| %d | %s | %s | %s | %s |", here[0].Evals[k].Frames, text(a), text(b), text(difference), agree)
 }
 
-// The committed curves are those of the table in envs/python/README.md.
+// The table in envs/python/README.md shows the committed curves.
 func TestCommittedCurvesAreShown(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	page := must.Get(os.ReadFile(filepath.Join(root, "envs", "python", "README.md")))(t)

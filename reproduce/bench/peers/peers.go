@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package peers measures VMAS, BenchMARL, torch, JAX with JaxMARL, and Melting Pot beside this program, on the same
-// machine in the same minutes: two programs take turns, and the result is the ratio of each turn.
+// Package peers measures other programs beside this one: VMAS, BenchMARL, torch, JAX with JaxMARL, and Melting Pot.
+// They run on the same machine in the same minutes. Two programs take turns, and the result is the ratio of each
+// turn.
 package peers
 
 import (
@@ -74,7 +75,7 @@ func install(ctx context.Context, out io.Writer, dir string, k kind) (Python, er
 	return p, os.WriteFile(stamp, []byte(k.requirements), 0o666)
 }
 
-// pipInstall are the arguments of python before those of an installation.
+// pipInstall are the arguments of python that precede the arguments of an installation.
 var pipInstall = []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}
 
 func (p Python) pip(ctx context.Context, args ...string) error {
@@ -82,8 +83,8 @@ func (p Python) pip(ctx context.Context, args ...string) error {
 	return err
 }
 
-// build installs Melting Pot's source without its trained bots: its set-up would download them, but takes an archive
-// that lies in the folder for temporary files.
+// build installs Melting Pot's source without its trained bots. Its set-up would download them, but accepts an
+// archive in the folder for temporary files instead.
 func (p Python) build(ctx context.Context, source string) error {
 	dir, err := os.MkdirTemp("", "peers")
 	if err != nil {
@@ -125,8 +126,8 @@ func (p Python) Measure(ctx context.Context, args ...string) (float64, error) {
 	return value, nil
 }
 
-// output is what a command prints, without the user's own settings of pip and Python; its error has the last line of
-// what it prints beside that.
+// output is the standard output of a command, run without the user's own settings of pip and Python. Its error has
+// the last line of any other output.
 func output(cmd *exec.Cmd) (string, error) {
 	cmd.Env = append(cmd.Environ(), "PIP_USER=0", "PIP_TARGET=", "PIP_PREFIX=", "PIP_ROOT=", "PYTHONPATH=", "PYTHONHOME=")
 	out, err := cmd.Output()

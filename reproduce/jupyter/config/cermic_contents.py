@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps what running a notebook leaves out of the files that git tracks.
+"""Keeps the outputs of a running notebook out of the files that git tracks.
 
-The notebooks of this repository are committed with their outputs. JupyterLab saves a notebook every two minutes, and would replace them by those of whoever
-runs it. Here the outputs of a saved notebook go to .outputs beside it, which git ignores, and come back when it is opened. The notebook itself gets
-what was edited: a cell that says what it says in git keeps the outputs that it has there, any other cell has its own. A notebook that git does not
-track is saved as it is.
+The notebooks of this repository are committed with their outputs. JupyterLab saves a notebook every two minutes, and
+would replace these outputs with new ones. Here the outputs of a saved notebook go to .outputs beside it, which git
+ignores, and come back when it is opened. The notebook itself gets the edits. A cell with the same source as in git
+keeps its outputs in git; any other cell has its own. A notebook that git does not track is saved unchanged.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ def beside(path):
 
 
 def tracked(path):
-    """A notebook as it is in git's index; None if git does not track it, or there is no git."""
+    """The notebook in git's index; None if git does not track it, or there is no git."""
     path = pathlib.Path(path)
     try:
         shown = subprocess.run(["git", "show", f":./{path.name}"], cwd=path.parent, capture_output=True, timeout=60)
@@ -45,7 +45,7 @@ def with_outputs(notebook, other):
 
 
 def as_in(published, notebook):
-    """A notebook as it is to be saved, given the one that git tracks."""
+    """The notebook to save, given the one that git tracks."""
     notebook = with_outputs(notebook, published)
     if notebook.metadata.get("kernelspec", {}).get("name") == published.metadata.get("kernelspec", {}).get("name"):
         for key in ("kernelspec", "language_info"):  # which a kernel fills in by its version
@@ -55,7 +55,7 @@ def as_in(published, notebook):
 
 
 class Notebooks(AsyncLargeFileManager):
-    """JupyterLab's own way to files, except for the outputs of notebooks that git tracks."""
+    """JupyterLab's own access to files, except for the outputs of notebooks that git tracks."""
 
     async def _save_notebook(self, os_path, nb, capture_validation_error=None):
         published, outputs = await asyncio.to_thread(tracked, os_path), beside(os_path)
@@ -74,7 +74,7 @@ class Notebooks(AsyncLargeFileManager):
             notebook = with_outputs(notebook, nbformat.read(beside(os_path), as_version))
         except FileNotFoundError:
             pass
-        except Exception as damaged:  # nobody should lose a notebook for its outputs
+        except Exception as damaged:  # damaged outputs must not make a notebook unreadable
             self.log.warning("%s cannot be read (%s): %s opens with the outputs that it has in git", beside(os_path), damaged, os_path)
         return (notebook, *rest) if raw else notebook
 
@@ -92,7 +92,10 @@ class Notebooks(AsyncLargeFileManager):
 
 
 class Kernels(AsyncMappingKernelManager):
-    """JupyterLab's own way to kernels. Where the last page disconnects, it leaves a file beside the kernel's connection file for the kernel's relay."""
+    """JupyterLab's own access to kernels. When the last page disconnects, it leaves a file for the kernel's relay.
+
+    The file lies beside the kernel's connection file.
+    """
 
     def notify_disconnect(self, kernel_id):
         super().notify_disconnect(kernel_id)

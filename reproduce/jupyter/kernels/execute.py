@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Executes notebooks from top to bottom through the kernel that a reader gets.
+"""Executes notebooks from top to bottom through the reader's kernel.
 
     execute.py FOLDER SECONDS NOTEBOOK...
 
-The executed copies go to FOLDER; SECONDS is the longest that one cell may take. A cell that fails, a kernel that dies and
-a cell with the tag "plot" that shows no picture end with exit code 1, after all notebooks had their turn. An interrupt or SIGTERM
-ends it at once, with exit code 130; the kernel notices that it is alone, and ends as well.
+The executed copies go to FOLDER; SECONDS is the time limit of one cell. The exit code is 1 if a cell fails, a kernel
+dies, or a cell with the tag "plot" shows no picture, after all notebooks have run. An interrupt or SIGTERM ends the
+program at once, with exit code 130; the kernel notices that it is alone, and ends as well.
 """
 
 import os
@@ -72,7 +72,7 @@ def main(out, timeout, *paths):
 
 
 if __name__ == "__main__":
-    # Not in the main thread, where nbclient would take signals for itself, of which it makes errors of the notebook.
+    # Not in the main thread, where nbclient would handle signals itself and turn them into errors of the notebook.
     code = [1]
 
     def work():

@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands between Jupyter and GoNB and passes their messages on, for what GoNB 0.11 leaves undone.
+"""Passes messages between Jupyter and GoNB, and adds functions that GoNB 0.11 lacks.
 
     relay.py CONNECTION_FILE GONB FLAGS...
 
-GoNB calls a cell successful whose program failed, and goes on with the cells behind one that did not compile. Here such a cell
-ends with status "error", its page shows a sentence that names the cure where one is known, and the cells that were asked for behind it are
-aborted. A page that opens while a cell runs learns at once what the kernel is.
-Until a cell shows something of its own, its page has a line that counts the seconds of compiling and of running.
+GoNB calls a cell successful whose program failed, and continues with the cells behind one that did not compile. Here
+such a cell ends with status "error". Its page shows a sentence with the cure where one is known, and the requested
+cells behind it are aborted. A page that opens while a cell runs gets the kernel's description at once. Until a cell
+shows something of its own, its page has a line that counts the seconds of compiling and of running.
 
-The folder NB_KERNEL, in the environment of the cells, holds notes between this relay and the package nb: `cell`, the cell that runs and the button that
-ran it; `uses`, which a cell makes that uses nb; `failed`, the last cell of that kind that failed and has not been run again; `controls`, the positions of
-sliders and menus; `asked`, that another page asks for the cell that runs; `gone`, that its page is gone, or that it has ended for the other page. Buttons and positions come from
-JupyterLab's extension in messages of the kind "cermic"; that no page is connected, the server says in a file beside the connection file.
+The folder NB_KERNEL, in the environment of the cells, holds notes between this relay and the package nb:
+
+    cell      the cell that runs and the button that ran it
+    uses      made by a cell that uses nb
+    failed    the last cell of that kind that failed and has not been run again
+    controls  positions of sliders and menus
+    asked     another page requests the cell that runs
+    gone      the cell's page is gone, or the cell has ended for the other page
+
+Buttons and positions come from JupyterLab's extension in messages of the kind "cermic". If no page is connected, the
+server makes a file beside the connection file.
 """
 
 import datetime
@@ -36,10 +43,10 @@ import zmq
 
 DELIMITER = b"<IDS|MSG>"
 CHANNELS = ("shell", "control", "stdin", "iopub", "hb")
-ENDED = re.compile(r"(?:\^C\n)?(exit status \d+|signal: [^\n]*)\n")  # what GoNB writes of a program that failed, in a message of its own
+ENDED = re.compile(r"(?:\^C\n)?(exit status \d+|signal: [^\n]*)\n")  # GoNB's text after a failure, in its own message
 
-STARTS = 3  # how often GoNB is started that ends before it has answered
-SHOWN = ("stream", "display_data", "execute_result", "clear_output")  # messages that put something in the place of the line above
+STARTS = 3  # how often GoNB is started if it ends before it has answered
+SHOWN = ("stream", "display_data", "execute_result", "clear_output")  # messages that replace the line of seconds
 
 
 class Message:
@@ -77,7 +84,7 @@ CURES = (
 
 
 def cure(text):
-    """The sentence that helps against a compiler's complaint, or nothing."""
+    """The cure for a compiler's error in one sentence, or an empty string."""
     text = html.unescape(re.sub(r"<[^>]*>", "", text))
     for pattern, sentence in CURES:
         if found := pattern.search(text):
@@ -87,7 +94,7 @@ def cure(text):
 
 
 class Cell:
-    """A cell that was asked for: its request, and what GoNB has told of it so far."""
+    """A requested cell: its request and GoNB's messages about it so far."""
 
     def __init__(self, frames, message):
         self.frames, self.message = frames, message
@@ -97,11 +104,11 @@ class Cell:
         given = message.metadata.get("cellId") or message.metadata.get("cell_id")
         self.name = given or hashlib.sha256(self.code.encode()).hexdigest()[:16]
         self.number = None
-        self.said = ""  # what it has written, for the cure of an error
-        self.end = None  # frames that say that its program failed, held back
+        self.said = ""  # its output, for the cure of an error
+        self.end = None  # frames that report the failure of its program, held back
         self.reply = self.idle = self.error = None
         self.began, self.compiled = time.monotonic(), None  # when it was handed to GoNB, and when its program was first seen to run
-        self.line, self.shown = None, False  # what its page reads meanwhile, until something of its own was shown
+        self.line, self.shown = None, False  # line on its page until it shows something of its own
 
     @property
     def counts(self):
@@ -128,7 +135,7 @@ class Relay:
             self.front[channel].bind(address(info, channel))
         self.start()  # behind the binding: a port of the front is free until then, and GoNB could be given it
         self.cell, self.queue, self.count = None, [], 0
-        self.button = {}  # that was pressed last: of which cell, and what it asks for
+        self.button = {}  # that was pressed last: its cell and its request
 
     def start(self):
         """Starts GoNB at ports of its own and connects to them."""
@@ -216,7 +223,7 @@ class Relay:
         return False
 
     def run(self):
-        """Passes messages on until GoNB ends, or whoever has started this: then nobody can ask for anything any more."""
+        """Passes messages on until GoNB or the parent process ends; without the parent no requests can arrive."""
         self.meet()
         poller = zmq.Poller()
         for s in (*self.front.values(), *self.back.values()):
@@ -250,7 +257,7 @@ class Relay:
                 elif s is self.back[channel]:
                     self.front[channel].send_multipart(frames)
 
-    # What pages ask for.
+    # Requests from pages.
 
     def asked(self, frames):
         message = read(frames)
@@ -260,7 +267,7 @@ class Relay:
             self.next()
         elif message.kind == "kernel_info_request":
             self.answer(message, dict(self.info, cermic_left=left()))
-        elif message.kind == "history_request":  # GoNB is silent; a page that asks for nothing else first would never learn that there is a kernel
+        elif message.kind == "history_request":  # GoNB does not reply; a page that begins with it finds no kernel
             self.answer(message, {"status": "ok", "history": []})
         elif message.kind == "cermic":
             self.pressed(message.content)
@@ -268,7 +275,7 @@ class Relay:
             self.back["shell"].send_multipart(frames)
 
     def answer(self, message, content):
-        """Answers a page at once, and tells it whether a cell runs; GoNB would do so only after the cell that runs."""
+        """Answers a page at once, and reports whether a cell runs; GoNB would answer only after that cell."""
         self.publish("status", {"execution_state": "busy"}, message.header)
         self.reply(message, message.kind.replace("_request", "_reply"), content)
         self.publish("status", {"execution_state": "idle"}, message.header)
@@ -276,14 +283,14 @@ class Relay:
             self.publish("status", {"execution_state": "busy"}, self.cell.message.header)
 
     def pressed(self, content):
-        """Takes what a page says of its buttons and controls."""
+        """Stores the state of a page's buttons and controls."""
         if "controls" in content:
             write(self.folder / "controls", content["controls"])
         else:
             self.button = content
 
     def want(self, cell):
-        """Notes that another page asks for the cell that runs, so that it makes room."""
+        """Notes that another page requests the cell that runs, so that it yields."""
         now = self.cell
         if now and cell.session != now.session and (cell.name == now.name or cell.code == now.code):
             (self.folder / "asked").touch()
@@ -303,10 +310,10 @@ class Relay:
         cell.began = time.monotonic()
         self.back["shell"].send_multipart(cell.frames)
 
-    # What a page reads before the cell shows something.
+    # The line on a page before its cell shows something.
 
     def count_seconds(self):
-        """Says that a cell compiles, or runs, and since when."""
+        """Shows whether a cell compiles or runs, and for how long."""
         cell, now = self.cell, time.monotonic()
         if cell is None or cell.shown or not cell.counts or now - cell.began < 1 or os.environ.get("NB_HEADLESS"):
             return
@@ -328,7 +335,7 @@ class Relay:
             self.publish("clear_output", {"wait": follows}, cell.message.header)
         cell.shown = True
 
-    # What GoNB tells.
+    # Messages from GoNB.
 
     def answered(self, frames):
         message = read(frames)
@@ -371,7 +378,7 @@ class Relay:
         self.front["iopub"].send_multipart(frames)
 
     def finish(self):
-        """Ends the cell that runs once GoNB has told all of it."""
+        """Ends the cell that runs once all of GoNB's messages about it have arrived."""
         cell = self.cell
         if cell.reply is None or cell.idle is None:
             return
@@ -394,7 +401,7 @@ class Relay:
         self.next()
 
     def failure(self, cell):
-        """What to say of a cell that failed, None of one that did not."""
+        """The message for a failed cell; None for any other."""
         if cell.end is not None:
             how = ENDED.fullmatch(read(cell.end).content["text"]).group(1)
             name = "Interrupted" if how == "signal: interrupt" else "Failed"
@@ -418,7 +425,7 @@ class Relay:
             note.unlink()
 
     def abort(self, cells):
-        """Answers requests behind a cell that failed, which shall not run."""
+        """Answers requests behind a failed cell, which must not run."""
         for cell in list(cells):
             self.queue.remove(cell)
             self.publish("status", {"execution_state": "busy"}, cell.message.header)
@@ -437,7 +444,7 @@ class Relay:
 
 
 def left():
-    """What detached processes train that cells of this notebook have left behind; see notebooks/nb/training.go."""
+    """Trainings that cells of this notebook have left to detached processes; see notebooks/nb/training.go."""
     store = pathlib.Path(os.environ.get("NB_STORE") or os.path.join("..", "runs"))
     found = []
     for note in store.glob(".left/*/training.json"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of relay.py, between a client as Jupyter has it and a stand-in for GoNB that does what cells tell it.
+"""Tests of relay.py, between Jupyter's client and a stand-in for GoNB that executes the commands in cells.
 
     .venv/bin/python -m unittest discover -s reproduce/jupyter/kernels -p '*_test.py'
 """
@@ -23,9 +23,9 @@ from jupyter_client import BlockingKernelClient
 from jupyter_client.connect import write_connection_file
 from jupyter_client.session import Session
 
-LONG = 120  # seconds for what takes milliseconds unless the machine is busy
+LONG = 120  # seconds, for steps that take milliseconds unless the machine is busy
 
-# What a cell tells the stand-in, line by line.
+# Commands of a cell to the stand-in, one per line.
 SAY = "say "  # writes the rest of the line
 EXIT = "exit "  # its program ends with this status, which GoNB writes and then calls a success
 ERROR = "error "  # it does not compile, with this complaint
@@ -35,7 +35,7 @@ DIE = "die"  # the kernel ends in the middle of it
 
 
 class Standin:
-    """GoNB as far as the relay knows it: what of its protocol, one request after the other."""
+    """The part of GoNB's protocol that the relay uses, one request after the other."""
 
     def __init__(self, file):
         info = json.loads(pathlib.Path(file).read_text())
@@ -131,7 +131,7 @@ class Relayed(unittest.TestCase):
         self.file, _ = write_connection_file(str(self.folder / "kernel-1.json"))
         env = dict(os.environ, TMPDIR=str(self.folder), NB_STORE=str(self.folder / "runs"), JPY_SESSION_NAME="/books/mine.ipynb")
         if self.counts_seconds not in self._testMethodName:
-            env["NB_HEADLESS"] = "1"  # no line of seconds in what a slow machine tells
+            env["NB_HEADLESS"] = "1"  # no line of seconds in the messages of a slow machine
         if self.port_taken in self._testMethodName:
             env["STARTS"] = str(self.folder / "starts")
         self.env = env
@@ -145,7 +145,7 @@ class Relayed(unittest.TestCase):
         client.load_connection_file()
         client.start_channels(hb=False)
         self.addCleanup(client.stop_channels)
-        while True:  # until what is published is heard, too
+        while True:  # until published messages arrive, too
             client.kernel_info(reply=True, timeout=LONG)
             try:
                 client.get_iopub_msg(timeout=0.2)
@@ -158,7 +158,7 @@ class Relayed(unittest.TestCase):
         self.relay.wait(LONG)
 
     def ask(self, *lines, name=None, client=None, **more):
-        """Asks for a cell and returns the ID of the request."""
+        """Requests a cell and returns the ID of the request."""
         client = client or self.client
         content = {"code": "\n".join(lines), "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False, "stop_on_error": True, **more}
         message = client.session.msg("execute_request", content, metadata={"cellId": name} if name else {})
@@ -166,7 +166,7 @@ class Relayed(unittest.TestCase):
         return message["header"]["msg_id"]
 
     def reply(self, asked, client=None):
-        """The reply to a request and what was told of it until the kernel was idle."""
+        """The reply to a request and the messages about it until the kernel was idle."""
         client = client or self.client
         while True:
             reply = client.get_shell_msg(timeout=LONG)
@@ -297,7 +297,7 @@ class Relayed(unittest.TestCase):
         go, other = self.folder / "go", self.page()
         first = self.ask(f"wait {go}", name="train")
         self.begun()
-        same = self.ask(f"wait {go}", name="train")  # the same page again is no reason to make room
+        same = self.ask(f"wait {go}", name="train")  # a request from the same page is no reason to yield
         third = self.ask("say x", client=other, name="else")
         self.assertEqual(other.kernel_info(reply=True, timeout=LONG)["content"]["implementation"], "stand-in")  # in the middle of a cell
         self.assertFalse((self.notes / "asked").exists())

@@ -2,8 +2,8 @@
 
 //go:build js && wasm
 
-// Command app trains one method in a web worker. Function tell of the worker takes the page's messages, and function
-// hear gets what happens.
+// Command app trains one method in a web worker. The worker's function tell takes the page's messages, and its
+// function hear gets the events.
 package main
 
 import (
@@ -53,7 +53,7 @@ type player struct {
 	batches  int                // rollout batches that may be trained; negative: all
 	wake     chan struct{}      // gets a value after every message
 	now      experiment.Config  // the run that trains, or was trained last
-	commands map[string]string  // by ID: what repeats a run that is no fork
+	commands map[string]string  // by ID: the command that repeats a run that is no fork
 	scene    envs.Scene         // last one sent
 	film     []frame            // steps that have not been sent
 	yielded  time.Time          // when messages were last let in
@@ -115,7 +115,7 @@ func (p *player) obey(m message) {
 	}
 }
 
-// yield lets messages in, at most twenty times a second, and waits while the page pauses.
+// yield handles messages, at most twenty times a second, and waits while the page pauses.
 func (p *player) yield(ctx context.Context) {
 	if time.Since(p.yielded) > 50*time.Millisecond {
 		time.Sleep(time.Nanosecond)
@@ -133,7 +133,7 @@ func (p *player) yield(ctx context.Context) {
 	}
 }
 
-// play trains the run that was asked for until it ends or the page asks for another.
+// play trains the requested run until it ends or the page requests another.
 func (p *player) play() error {
 	m := *p.asked
 	p.asked = nil
@@ -215,7 +215,7 @@ func (p *player) begin() (err error) {
 	return err
 }
 
-// request is what the settings ask of package plan.
+// request converts the settings to a request of package plan.
 func (s settings) request() plan.Request {
 	q := plan.Request{Task: s.World, Method: s.Method, Budget: s.Budget, Seed: s.Seed}
 	if s.Frames != "" {
@@ -230,7 +230,7 @@ func (s settings) request() plan.Request {
 	return plan.In(q)
 }
 
-// experiment goes on from the committed start, where one is chosen.
+// experiment continues from the committed start, where one is chosen.
 func (p *player) experiment(s settings) (experiment.Config, error) {
 	e, err := plan.New(s.request())
 	if err != nil {
@@ -252,8 +252,8 @@ func command(s settings) string {
 	return text
 }
 
-// home lists the commands that repeat e's run to the same bits outside a browser: one for the first run, unless it is
-// committed, and one a fork.
+// home lists the commands that repeat e's run to the same bits outside a browser. There is one for the first run,
+// unless it is committed, and one per fork.
 func (p *player) home(e experiment.Config) ([]string, error) {
 	n := len(e.Forks)
 	if n == 0 {

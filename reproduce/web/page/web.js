@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page and its workers. In a worker, Go trains; the page draws what the worker sends and sends it the controls' positions.
+// The page and its workers. In a worker, Go trains. The page draws the worker's data and sends the controls' positions.
 "use strict";
 
 // ---- the worker ----
@@ -123,7 +123,7 @@ function work() {
   };
 }
 
-// arithmetic assembles what the files in gomlx call: a WebAssembly module on the program's memory.
+// arithmetic assembles the functions that the files in gomlx call: a WebAssembly module on the program's memory.
 function arithmetic(memory) {
   const leb = (n) => n < 128 ? [n] : [n & 127 | 128, ...leb(n >> 7)], section = (id, body) => [id, ...leb(body.length), ...body];
   const text = (s) => [s.length, ...new TextEncoder().encode(s)], i32 = 0x7f, v128 = 0x7b;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What JupyterLab loads for the notebooks of this repository, without a build:
+// JupyterLab's extension for the notebooks of this repository, loaded without a build:
 // - figures keep letters of 9 pixels in narrow windows and have a dark ground in dark themes;
 // - a notebook that opens while its training goes on says so;
-// - variables with a comment "// @param" are menus, sliders and fields above their cell, which change its source and run it;
-// - buttons of cells run them with the request to train, and controls send their positions to the kernel while their cell runs.
+// - variables with a comment "// @param" are menus, sliders and fields above their cell, which change its source and
+//   run it;
+// - buttons of cells run them with the request to train, and controls send their positions to the kernel while their
+//   cell runs.
 (() => {
   const css = `
 .jp-OutputArea-output.jp-RenderedImage, .jp-OutputArea-output.jp-RenderedSVG { overflow-x: auto }
@@ -23,7 +25,7 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
   const smallest = 0.62; // of a figure's own width: letters of 7.5 points at 140 dots an inch have then 9 pixels
   const notices = new WeakMap();
 
-  // sized keeps figures from shrinking below what can be read.
+  // sized keeps figures from shrinking below a readable size.
   function sized(root) {
     for (const image of root.querySelectorAll(".jp-RenderedImage img, .jp-RenderedSVG img")) {
       if (image.naturalWidth) {
@@ -43,8 +45,9 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
     return "";
   }
 
-  // trained is what is trained without a page, as the kernel says: asked for again when a cell has ended, which may have left a training behind while this
-  // page was loaded, and from time to time until such a training ends.
+  // trained lists the trainings that run without a page, as reported by the kernel. It requests the list again when a
+  // cell has ended, which may have left a training behind while this page was loaded. It also repeats the request from
+  // time to time until such a training ends.
   async function trained(kernel, state) {
     const busy = kernel.status === "busy", age = Date.now() - state.asked;
     if (kernel.connectionStatus !== "connected") {
@@ -84,7 +87,8 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
     }
   }
 
-  // A line of a cell: var alpha = 0.2 // @param slider 0 1 0.05. Options of a menu stand behind @param, separated by commas, also on further lines of comments.
+  // A line of a cell: var alpha = 0.2 // @param slider 0 1 0.05. Options of a menu stand behind @param, separated by
+  // commas, also on further lines of comments.
   const param = /^[ \t]*(?:var )?(\w+)[ \t]*=([^\n]*?)\/\/ @param[ \t]*([^\n]*(?:\n[ \t]*\/\/(?! @param)[^\n]*)*)/gm;
   const literal = /"[^"]*"|-?\d[\d.]*/;
 
@@ -116,7 +120,8 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
     return app.commands.execute(below ? "notebook:run-all-below" : "notebook:run-cell");
   }
 
-  // form shows the variables of a cell above it. A cell without statements runs with all below when one changes, since those use it.
+  // form shows the variables of a cell above it. When one changes, a cell without statements runs with all cells below,
+  // since they use it.
   function form(app, panel, cell) {
     const source = cell.model.sharedModel.source, found = source.includes("// @param") ? params(source) : [], key = JSON.stringify(found);
     let node = cell.node.querySelector(":scope > .cermic-form");
@@ -160,7 +165,7 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
     cell.node.prepend(node);
   }
 
-  // tell sends the kernel what a page says of its buttons and controls; see relay.py.
+  // tell sends the kernel the state of a page's buttons and controls; see relay.py.
   function tell(panel, content) {
     const kernel = panel.sessionContext.session.kernel;
     const header = { msg_id: crypto.randomUUID?.() ?? String(Math.random()), msg_type: "cermic", username: "", session: kernel.clientId, date: new Date().toISOString(), version: "5.3" };
