@@ -21,8 +21,8 @@ const PairHidden = 128
 
 // Context computes f_n and f_{n-1}.
 //
-// The steps of a chunk refer to overlapping moments and graphs: L + Q + 1 moments and G = L + 1 graphs, the last L of
-// which are f_n of some step and the first L f_{n-1}. Each is computed once.
+// The steps of a chunk refer to overlapping moments and graphs: L + Q + 1 moments and G = L + 1 graphs. The last L
+// graphs are f_n of some step, the first L are f_{n-1}. Each is computed once.
 //
 // paper:app:graph_structure  nodes, relations, attention over the queue, graph network
 func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
@@ -88,7 +88,7 @@ func (m *graphMemory) startPretrained(sc *model.Scope, fresh bool) {
 	m.weights.fill(sc, fresh, parts)
 }
 
-// learnToDetect fills in the loss λ·L_det of a detector that learns, and how good it is.
+// learnToDetect fills in the loss λ·L_det and the accuracy of a detector that learns.
 func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
 	if m.Online {
 		chunks := in[2].Shape().Dimensions[1]
@@ -107,7 +107,7 @@ func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
 // nodes are the candidates z_{i→j} = MLP[e, onehot(i), onehot(j)] [Z,N,B] of observer i for every slot j, the
 // observer's own among them, for e [D,B] and own [N,B].
 //
-// Reading: what the observer knows of j is what j's slot of its own observation's encoding says; nothing of j is read.
+// Reading: the observer reads nothing of j but j's slot in the encoding of its own observation.
 func (m *graphMemory) nodes(sc *model.Scope, e, own *Node) *Node {
 	b, inputs := e.Shape().Dimensions[1], m.Embed+2*m.agents
 	observer := nn.Weight(sc, e, "observer", nn.FanIn(inputs), PairHidden, m.agents)
@@ -120,8 +120,8 @@ func (m *graphMemory) nodes(sc *model.Scope, e, own *Node) *Node {
 
 // relations are the edge features MLP[e, onehot(j), onehot(k)] [L,N,N,B] from source k to destination j, for e [D,B].
 //
-// Reading: edges are 2-D relative positions in the text, 16-D in the table; here 16-D, and a linear head on them
-// predicts positions in pre-training (D12).
+// Reading: edges are 2-D relative positions in the text, 16-D in the table. Here they are 16-D, and a linear head on
+// them predicts positions in pre-training (D12).
 func (m *graphMemory) relations(sc *model.Scope, e *Node) *Node {
 	b, n, inputs := e.Shape().Dimensions[1], m.agents, m.Embed+2*m.agents
 	to := nn.Weight(sc, e, "to", nn.FanIn(inputs), PairHidden, n)
@@ -160,11 +160,11 @@ func (m *graphMemory) feature(sc *model.Scope, w window) *Node {
 	return Reshape(f, m.Width, b)
 }
 
-// recall lets every slot attend over its candidates: that of the graph's own moment, and those of the moments before
-// at which it was refreshed. It returns nodes [Z,N,G·C].
+// recall lets every slot attend over its candidates at the graph's own moment and at earlier moments that refreshed it.
+// It returns nodes [Z,N,G·C].
 //
-// The four projections have no bias. Those of keys and values would change nothing or only shift the output; and of
-// the ages' embeddings the present's would shift all scores alike, so it is left out.
+// The four projections have no bias. A bias of keys or values would change nothing or only shift the output. The
+// present has no age embedding, which would shift all scores alike.
 //
 // Reading: the paper gives the queue no length and the attention no heads: queue_len and gnn_heads (D20).
 func (m *graphMemory) recall(sc *model.Scope, w window) *Node {

@@ -19,7 +19,7 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// The counts are those of the specification at 18 observed numbers.
+// The specification gives these counts at 18 observed numbers.
 func TestMemoriesHaveTheSpecifiedNumberOfParameters(t *testing.T) {
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 4, Obs: []int{18}}
 	gru := DefaultGRU()
@@ -96,7 +96,7 @@ func TestGraphFeaturesFollowTheSpecification(t *testing.T) {
 	}
 }
 
-// moments translates what a row refers to for the reference.
+// moments translates the moments that a row refers to for the reference.
 func (r reference) moments(q *queue, x *rl.Rollout, row int) (out []sighting) {
 	lane := row % len(q.lanes)
 	q.behind(lane, int(q.number[row]), q.keep, func(_ int, m moment) {
