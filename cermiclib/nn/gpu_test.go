@@ -74,7 +74,7 @@ func TestAnInstalledPluginIsFoundUnderEitherName(t *testing.T) {
 	}
 }
 
-// A build of another origin, which somebody names, comes before the one that set-up installs; one that is not there changes nothing.
+// A plugin from PJRT_PLUGIN_LIBRARY_PATH comes before the one that set-up installs; a missing one changes nothing.
 func TestANamedPluginComesFirst(t *testing.T) {
 	_, onCPU := machine(t, false)
 	dir := t.TempDir()
