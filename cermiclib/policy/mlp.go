@@ -54,7 +54,7 @@ func (p mlp) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {
 // observation, and a feed-forward network with Tanh between layers reads its state. The state starts every episode at
 // zero.
 //
-// Deviation: BenchMARL trains on whole rollouts of an environment at once, hundreds of steps. A graph of hundreds of
+// Deviation: BenchMARL trains on whole rollouts of an environment at once, hundreds of steps. A graph with hundreds of
 // unrolled steps takes minutes to compile. Here gradients pass through chunks of bptt steps. Each chunk starts from the
 // state that the agent had there when it acted (Kapturowski et al. 2019, "stored state").
 type GRU struct {
@@ -83,7 +83,7 @@ func (c GRU) Build(b *nn.Build) (Policy, error) {
 // recurrent is a network around one layer of gated recurrent units, whose weights agents share.
 type recurrent struct {
 	width, steps int
-	read         func(sc *model.Scope, obs *Node) (x, beside *Node)        // [R,I] to the layer's input and to a further input of the head
+	read         func(sc *model.Scope, obs *Node) (x, beside *Node)        // [R,I] to the inputs of the layer and of the head
 	head         func(sc *model.Scope, h, beside *Node, out int) (y *Node) // states [R,C] to [R,out]
 }
 

@@ -19,7 +19,7 @@ import (
 //	x   = embedding of own, ally and object rows, one linear map for each type
 //	z   = LayerNorm( x_own + MHA(x_own; X) )        query: own row, keys: all rows; cost linear in their number
 //	h'  = GRU(z, h)
-//	Q_k = linear in h' for actions without a target, mean over heads of ⟨Q·h', K·x_j⟩/√d for the one that aims at object j
+//	Q_k = linear in h' for actions without a target, mean over heads of ⟨Q·h', K·x_j⟩/√d if aimed at object j
 //
 // The order of allies does not matter; that of objects permutes the actions that aim at them. Source: the description
 // of the authors' code (funny-rl/SPECTra). Reconstructed: the split of observations that are no list of units. The task
