@@ -32,7 +32,7 @@ var (
 // Built is when the compiler last compared this program with its sources, zero if unknown: a copy's modification time.
 func Built() time.Time {
 	program, _ := os.Executable()
-	// `go run` keeps programs in folders with such names, and has compared them.
+	// `go run` keeps programs in folders with such names, and has compared them with their sources.
 	if folder := filepath.Base(filepath.Dir(program)); len(folder) == len("-d")+2*sha256.Size {
 		return started
 	}

@@ -76,8 +76,8 @@ func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Trace)
 	return nil
 }
 
-// scatter puts values, one an agent step of a group, into their places among all agents; without values dst stays as
-// it is.
+// scatter puts values, one an agent step of a group, into their places among all agents. Without values, dst does not
+// change.
 func scatter[T any](dst *[]T, values []T, in *results.Trace, place func(row int) int) {
 	if len(values) > 0 && *dst == nil {
 		*dst = make([]T, in.Steps*in.Agents)
