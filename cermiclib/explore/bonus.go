@@ -39,8 +39,8 @@ const (
 // the grid 0.002, 0.01, 0.05, 0.2, the same for all tasks.
 var defaultCoef = map[string]float64{"mace": 0.01, "db": 0.05, "rff": 0.01}
 
-// DefaultBonus scales the bonus of every curiosity method alike: minus the running mean over all of training, divided
-// by the running standard deviation, weighted by defaultCoef of the explorer's Kind. Without centring, a bonus rewards
+// DefaultBonus scales the bonus of every curiosity method alike. It subtracts the running mean over all of training,
+// divides by the running standard deviation, and weights by defaultCoef of the explorer's Kind. Without centring, a bonus rewards
 // not finishing an episode that ends at success. Methods then differ in the steps that they find new and in how fast
 // novelty fades, not in units.
 func DefaultBonus(kind string) Bonus {

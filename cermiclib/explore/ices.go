@@ -31,8 +31,8 @@ import (
 //
 // Source: the description of the authors' code (LXXXXR/ICES), with a value learner. It trains on the learner's replay
 // if there is one, else on the rollout batch; a policy gradient weighs actions by π/μ, at most 1/(1−int_ratio).
-// Reconstructed: both world models take their step together, at a constant rate and with the usual β₁ = 0.9; π^x has no
-// last action; the change of state is clipped.
+// Reconstructed: both world models take their step together, at a constant rate and with the usual β₁ = 0.9. π^x has no
+// last action, and the change of state is clipped.
 type ICES struct {
 	Ratio       float64 `json:"int_ratio" range:"[0..1)" help:"initial share, of actions from the exploration policy π^x; the authors: 0.1 to 0.2"`
 	RatioEnd    float64 `json:"int_ratio_end" range:"[0..1)" help:"final share, of actions from π^x; the authors, for StarCraft: 0.05"`

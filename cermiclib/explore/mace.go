@@ -28,7 +28,8 @@ import (
 // Source: the description of the authors' code (SigmaBM/MACE), for discrete actions and independent learners; use it
 // with learner.critic=own. Peers exchange one number a step, in training only.
 // Reconstructed: one h for all agents, with an index as input; its squashed Gaussian for continuous actions; π as its
-// start (the authors': hdd_base=none); the scale of z; the bound of the log-ratio; the weight of the whole.
+// start (the authors': hdd_base=none). The scale of z, the bound of the log-ratio and the weight of the whole are
+// reconstructed, too.
 type MACE struct {
 	Share           string  `json:"mace_share" oneof:"train,none" help:"use of peers' novelty; train: in training, none: never"`
 	Self            float64 `json:"mace_self" range:"0.." help:"c_self, weight of an agent's own novelty; the authors: 1"`
