@@ -40,9 +40,9 @@ const (
 var defaultCoef = map[string]float64{"mace": 0.01, "db": 0.05, "rff": 0.01}
 
 // DefaultBonus scales the bonus of every curiosity method alike. It subtracts the running mean over all of training,
-// divides by the running standard deviation, and weights by defaultCoef of the explorer's Kind. Without centring, a bonus rewards
-// not finishing an episode that ends at success. Methods then differ in the steps that they find new and in how fast
-// novelty fades, not in units.
+// divides by the running standard deviation, and weights by defaultCoef of the explorer's Kind. Without centring, a
+// bonus rewards not finishing an episode that ends at success. Methods then differ in the steps that they find new and
+// in how fast novelty fades, not in units.
 func DefaultBonus(kind string) Bonus {
 	return Bonus{IntNorm: NormCenterStd, IntMemory: 1, IntClip: 5, IntCoef: defaultCoef[kind], IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000}
 }

@@ -67,9 +67,9 @@ func (c DB) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
-// NativeDB is DefaultDB with the authors' own bonus. It is divided by the standard deviation of its discounted sums over
-// all of training, and added to the reward without further scaling. Their learner normalises advantages. So the scale of
-// the bonus cancels where nothing else is rewarded, as in their experiments (ext_coef=0).
+// NativeDB is DefaultDB with the authors' own bonus. It is divided by the standard deviation of its discounted sums
+// over all of training, and added to the reward without further scaling. Their learner normalises advantages. So the
+// scale of the bonus cancels where nothing else is rewarded, as in their experiments (ext_coef=0).
 func NativeDB() DB {
 	c := DefaultDB()
 	c.IntNorm, c.IntCoef = NormReturnStd, 1

@@ -83,7 +83,7 @@ func (c GRU) Build(b *nn.Build) (Policy, error) {
 // recurrent is a network around one layer of gated recurrent units, whose weights agents share.
 type recurrent struct {
 	width, steps int
-	read         func(sc *model.Scope, obs *Node) (x, beside *Node)        // [R,I] to the inputs of the layer and of the head
+	read         func(sc *model.Scope, obs *Node) (x, beside *Node)        // [R,I] to the inputs of layer and head
 	head         func(sc *model.Scope, h, beside *Node, out int) (y *Node) // states [R,C] to [R,out]
 }
 
