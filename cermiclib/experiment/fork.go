@@ -18,8 +18,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// Fork is a place where a run continued another's state with some settings changed. An experiment has the settings after
-// its last fork. Was leads back to the parent, so that the run can be repeated from its experiment alone.
+// Fork is a place where a run continued another's state with some settings changed. An experiment has the settings
+// after its last fork. Was leads back to the parent, so that the run can be repeated from its experiment alone.
 type Fork struct {
 	Parent string   `json:"parent" help:"ID of the parent run"`
 	At     int      `json:"at" range:"1..1000000000000" help:"frames that the parent was trained for"`

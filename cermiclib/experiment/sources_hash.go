@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	_, thisFile, _, _ = runtime.Caller(0)                              // as the compiler found it, also for a notebook's cell
+	_, thisFile, _, _ = runtime.Caller(0)                              // as compiled, also for a notebook's cell
 	root              = filepath.Join(filepath.Dir(thisFile), "../..") // folder of the module
 	sourcePath        = regexp.MustCompile(`^(go\.sum|(cermiclib|envs)/.*\.(go|c|h)|envs/meltingpot/sprites\.json\.gz)$`)
 	testPath          = regexp.MustCompile(`_test\.go$`)

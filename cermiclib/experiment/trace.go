@@ -98,8 +98,8 @@ func (g *group) wide(graph results.Graph, agents int) results.Graph {
 	return out
 }
 
-// weightsError is the error of playing e's run if its weights cannot be read. Where the store has only its record, as of
-// committed runs, it names the command that trains again and wraps fs.ErrNotExist.
+// weightsError is the error of playing e's run if its weights cannot be read. Where the store has only its record, as
+// for committed runs, it names the command that trains again and wraps fs.ErrNotExist.
 func (e Config) weightsError(id string, st *results.Store, err error) error {
 	what := fmt.Sprintf("%s on %s with seed %d, run %s", e.Label(), e.Task.Kind(), e.Seed, id)
 	cure := "train it first"

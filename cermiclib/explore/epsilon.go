@@ -29,7 +29,7 @@ type Epsilon struct {
 // The ratios of egreedy_ratio by name.
 const (
 	RatioMixture = "mixture" // μ_new/μ_old
-	RatioTarget  = "target"  // π_new/μ_old, clipped relative to π_old/μ_old: unbiased for π, of great variance while ε is large
+	RatioTarget  = "target"  // π_new/μ_old, clipped relative to π_old/μ_old: unbiased for π, of high variance at large ε
 	RatioNaive   = "naive"   // π_new/π_old, as if there were no ε: wrong, for comparison
 )
 

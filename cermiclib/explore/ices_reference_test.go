@@ -162,7 +162,7 @@ func (r *icesReference) value(b, i int) float64 {
 func TestICESFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	c := smallICES()
 	c.Hidden, c.PolicyWidth, c.Batch, c.Steps, c.Embed = []int{5}, []int{5}, 6, 1, 3
-	c.Entropy, c.Clip, c.BaseClip, c.CodeClamp = 0.1, 1e6, 1e6, 1e6 // a clipped gradient would only be hidden by Adam's first step
+	c.Entropy, c.Clip, c.BaseClip, c.CodeClamp = 0.1, 1e6, 1e6, 1e6 // Adam's first step hides clipping
 	m := newICES(t, c, icesSpec())
 	r := &icesReference{m: m, params: icesParams(m), slots: make([]int, c.Batch)}
 	got := must.Value(m.Update(t.Context(), icesRollout(icesSpec(), 4)))

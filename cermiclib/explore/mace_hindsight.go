@@ -36,7 +36,7 @@ type hindsight struct {
 	upper    float64     // scale of z: its 95 % quantile over the buffer
 	negative int         // rollout batches in a row whose mean influence was negative
 	given    []float32   // [T,E,N,P] z
-	policy   []float32   // [T,E,N,K] or [T,E,N,2D] of the distributions that actions were drawn from, as far as the rollout batch has got
+	policy   []float32   // [T,E,N,K] or [T,E,N,2D] of the distributions behind the actions so far
 	scratch  frameBuffer // [Minibatch] frames of the rollout batch
 	block    []float32   // [Minibatch,N,P]
 }
@@ -370,7 +370,7 @@ func (m *hindsight) logits(y, policy *Node) *Node {
 // Discrete actions alone have a mask.
 type frameLayout struct {
 	spec                                      *envs.Spec
-	given, alive, policy, action, mask, agent int // offsets of the parts within an agent's numbers, and how many numbers an agent has
+	given, alive, policy, action, mask, agent int // offsets within an agent's numbers; agent: their number
 }
 
 // newFrameLayout is the layout of frames of s where each agent reads peers z.

@@ -83,7 +83,8 @@ type memoryCheck struct {
 	config memory.Config
 }
 
-// memorySpec has 2 copies of 3 agents that see 4 numbers, or one number and the smallest grid of cells that networks read.
+// memorySpec has 2 copies of 3 agents. They see 4 numbers, or one number and the smallest grid of cells that networks
+// read.
 func memorySpec(cells bool) *envs.Spec {
 	s := &envs.Spec{Name: "libtest/memory", NumEnvs: 2, Agents: 3, Obs: []int{4}, State: 1, Act: envs.ActSpec{Choices: 2}}
 	if cells {

@@ -29,7 +29,7 @@ func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 	m.scope = sc.Scope()
 	fresh := len(nn.Variables(sc.Store(), m.scope)) == 0
 	var out Context
-	m.learnToDetect(sc, in, &out) // first: without a use, its nodes must not be the graph's last, which the Go backend refuses
+	m.learnToDetect(sc, in, &out) // first: the Go backend refuses unused nodes at a graph's end
 	obs, seen, own, pick := in[0], in[1], in[2], in[3]
 	moments, chunks := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
 	e := Transpose(m.encode(sc, Reshape(obs, moments*chunks, m.obs)), 0, 1)
@@ -40,7 +40,7 @@ func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 		own:        m.everywhere(own, m.Chunk+1),
 	}
 	f := TransposeAllDims(Reshape(m.feature(sc, w), m.Width, m.Chunk+1, chunks), 2, 1, 0) // [C,G,F]
-	of := func(first int) *Node {                                                         // the graph of each step, counted from the first one
+	of := func(first int) *Node {                                                         // graph of each step, from first on
 		f := Slice(f, AxisRange(), AxisRange(first, first+m.Chunk))
 		return Reshape(Einsum("clg,cgf->clf", pick, f), chunks*m.Chunk, m.Width)
 	}
@@ -214,7 +214,7 @@ func (m *graphMemory) layer(sc *model.Scope, nodes, to, relations, present *Node
 	along := Reshape(project(sc, "edge", relations, out), heads, d, dst, n, b)
 	a := nn.Weight(sc, nodes, "score", nn.FanIn(d), heads, d)
 	pairs := Reshape(nn.LeakyReLU(Add(Add(destination, source), along)), heads, d, -1)
-	score := Reshape(Einsum("hd,hdp->hp", a, pairs), heads, dst, n, b) // as a product, which XLA runs twice as fast as a sum over axis 1
+	score := Reshape(Einsum("hd,hdp->hp", a, pairs), heads, dst, n, b) // a product: on XLA twice as fast as a sum over axis 1
 	score = Add(score, closed(Reshape(present, 1, 1, n, b)))
 	weights := Softmax(score, 2)
 	if m.peek != nil {

@@ -47,8 +47,8 @@ func wideInputs(in []nn.Input, r *rng.Rand) []any {
 	return args
 }
 
-// checkMemoryGradients compares the gradient of all that a memory gives with central differences in float64, along one random
-// direction in each trainable variable.
+// checkMemoryGradients compares the gradient of all outputs of a memory with central differences in float64, along one
+// random direction in each trainable variable.
 func checkMemoryGradients(t *testing.T, c Config, rows int) {
 	t.Helper()
 	backend := pureGo(t)

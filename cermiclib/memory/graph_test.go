@@ -205,7 +205,7 @@ func TestDetectionLossFollowsItsFormula(t *testing.T) {
 	got := make([]float32, 2)
 	p.Read(0, got)
 	softplus := func(x float64) float64 { return math.Log1p(math.Exp(x)) }
-	for i, want := range []float64{softplus(-1) + softplus(-2), softplus(-0.5) + 200} { // own slots, at 99 and -99, do not count
+	for i, want := range []float64{softplus(-1) + softplus(-2), softplus(-0.5) + 200} { // without own slots, at 99 and -99
 		if math.Abs(float64(got[i])-want) > 1e-6*want { // float32
 			t.Errorf("loss %d is %g, want %g", i, got[i], want)
 		}

@@ -23,7 +23,7 @@ func place(t *testing.T, elements ...string) string {
 	return path
 }
 
-// machine is a working directory with both plugins in .venv as their wheels lay them, on a machine with or without a GPU.
+// machine is a working directory with both plugins in .venv, as their wheels place them. The machine may have a GPU.
 func machine(t *testing.T, gpu bool) (onCUDA, onCPU string) {
 	t.Helper()
 	dir := must.Value(filepath.EvalSymlinks(t.TempDir()))

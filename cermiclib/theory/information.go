@@ -224,7 +224,8 @@ func newCritic(dim, candidates int, squash Squash) *critic {
 	return c
 }
 
-// score returns c of z [d] and every candidate [N+1, d], valid until the next call; candidate 0 is the true partner of z.
+// score returns c of z [d] and every candidate [N+1, d], valid until the next call. Candidate 0 is the true partner of
+// z.
 func (c *critic) score(z, candidates []float64) []float64 {
 	for j := range c.scores {
 		f, row := candidates[j*len(z):][:len(z)], c.features[j][:0]
