@@ -50,7 +50,7 @@ type consistency struct {
 //
 // paper:Eq4  I^c ≤ I([r^e_{t-1}, f_{n-1}]; f_n) ≤ I^{1-c}
 //
-// Deviation: the paper's total loss does not train the critic; nce_coef weighs the term that we add (D10).
+// Deviation: no term of the paper's total loss trains the critic; nce_coef weighs the one that we add (D10).
 func (c Config) consistencyOf(sc *model.Scope, f memory.Context, reward, negative, weight *Node) consistency {
 	sc = sc.At("critic")
 	now, before := f.Now, f.Before

@@ -151,8 +151,8 @@ func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) e
 	return nil
 }
 
-// look rates x by the current Λ and changes nothing. Without a Λ, as with the weights of a record, it builds one from
-// the kept steps, or else from x.
+// look rates x by the current Λ. Without one, as with the weights of a record, it builds Λ from the kept steps, or else
+// from x.
 func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) (err error) {
 	if f.contexts != nil {
 		state := memory.Save(f.contexts.mem)

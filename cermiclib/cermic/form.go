@@ -70,7 +70,7 @@ type KL struct{}
 // Kind is "kl".
 func (KL) Kind() string { return "kl" }
 
-// IsZero reports that this form is the default, which JSON omits. It is older than int_form, so hashes of runs stay.
+// IsZero is true, since this form is older than int_form: JSON omits it.
 func (KL) IsZero() bool { return true }
 
 func (KL) build(c Config, b *nn.Build) (form, error) {
