@@ -125,8 +125,8 @@ func offsetLoss(offset *Node, in []*Node) *Node {
 //	Σ_{j≠k} y_kj·( ‖P_j·f - s_j‖²/D + ‖E_j·f - (Δx, Δy)‖² )
 //
 // Reading: the appendix pre-trains the graph alone. Weights are the true presence y, since there is no detector. s_j
-// counts by its mean over components. Both s_j and the position are read from one f, and the D numbers of s_j would
-// drown the two of a position.
+// counts by its mean over components. Both s_j and the position are read from one f, where a sum over the D numbers of
+// s_j would drown the two of a position.
 func headsObjective(c Config, b *nn.Build, x *play, embed int, parts []string) (*objective, error) {
 	m, err := c.Build(b)
 	if err != nil {
@@ -225,7 +225,7 @@ func (x *play) split(chunk int) (train, held []int32) {
 const (
 	inOwn    = iota // [N,B] one-hot of the observer
 	inLabel         // [B,N] 1 for agents in sight
-	inTarget        // [B,N,I] observations of the other agents; node targets are encodings of these
+	inTarget        // [N,B,I] observations of the other agents; node targets are encodings of these
 	inOffset        // [2,N,B] their positions relative to the observer
 	playInputs
 )

@@ -12,8 +12,8 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// detectionsOf returns the bits [T,E,N] of lane 0 (environment 0, agent 0) of a two-agent environment. It detects agent
-// 1 at the given steps.
+// detectionsOf returns the bits [T,E,N] of lane 0 (environment 0, agent 0) of a two-agent environment. Agent 0
+// detects agent 1 at the given steps.
 func detectionsOf(x *rl.Rollout, steps ...int) []uint64 {
 	seen := make([]uint64, x.Rows())
 	for _, t := range steps {
