@@ -83,8 +83,8 @@ type stats struct {
 // statTiny keeps a spread that is still zero from dividing by zero.
 const statTiny = 1e-8
 
-// SpreadScalar is the name of a bonus's standard deviation over the agent steps of a rollout batch. It is the bonus
-// added to the extrinsic reward: int_coef × normalised r^i. Every run with a bonus reports it.
+// SpreadScalar is the name of the standard deviation, over the agent steps of a rollout batch, of the bonus added to
+// the extrinsic reward. That bonus is int_coef × normalised r^i. Every run with a bonus reports it.
 const SpreadScalar = "explore/spread"
 
 // Apply updates the statistics with the reward raw [T,E,N] of a rollout. It adds the reward, normalised and weighted,

@@ -24,9 +24,8 @@ import (
 //	L = w_kl·KL(N(μ,σ²) ‖ N(0,I)) − w_l2·log N(s'; G(z), σ_G²·I) − w_nce·log-softmax of the contrast of G(z) and s'
 //	r = KL(N(μ,σ²) ‖ N(0,I))              or its root
 //
-// Sources: the description of the authors' code (Baichenjia/DB). It is for one agent and images, with sizes 512 and 128
-// where db_feat and db_latent are 64. These are the sizes of CERMIC: DB is CERMIC's module without context and chance
-// constraints.
+// Sources: the description of the authors' code (Baichenjia/DB). It is for one agent and images, with sizes 512 and
+// 128. db_feat and db_latent are 64 here, as in CERMIC: DB is CERMIC's module without context and chance constraints.
 // Reconstructed: the encoder for vectors, the sharing among agents, the parametrisation of σ_G as exp of a clamped
 // number.
 type DB struct {

@@ -388,8 +388,8 @@ func (m *ices) feedState() {
 	})
 }
 
-// stillTiny bounds the scale of features that hardly ever change. Changes within the rounding of a float32 are not
-// worth predicting.
+// stillTiny bounds the scale of features that hardly ever change. Within the rounding of a float32 there is no change
+// to predict.
 const stillTiny = 1e-4
 
 // standardised writes the change of state over its running deviation, clipped; it is 0 for constant features.

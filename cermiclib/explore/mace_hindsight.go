@@ -367,7 +367,7 @@ func (m *hindsight) logits(y, policy *Node) *Node {
 //
 //	observation [F], z [P], alive [1], parameters of the policy's distribution [K] or [2D], action [1] or [D], mask [K]
 //
-// Discrete actions alone have a mask.
+// Only discrete actions have a mask.
 type frameLayout struct {
 	spec                                      *envs.Spec
 	given, alive, policy, action, mask, agent int // offsets within an agent's numbers; agent: their number
