@@ -310,7 +310,8 @@ func TestTheCopyToActOnFollowsOncePerCollection(t *testing.T) {
 	}
 }
 
-// TestCarryIsWhatPeersWereThoughtToDo or, with true_prev, the policies that peers communicated.
+// TestCarryIsWhatPeersWereThoughtToDo checks the hidden state: the predictions, or with true_prev the policies that
+// peers communicate.
 func TestCarryIsWhatPeersWereThoughtToDo(t *testing.T) {
 	for _, input := range []string{SelfPred, TruePrev} {
 		c, b := smallCPM(), build(t)

@@ -168,8 +168,8 @@ func TestEntitiesOfTheTasksAreSplitAsTheySay(t *testing.T) {
 	}
 }
 
-// TestAimedActionsAreProductsOfProjections: Q of an action that aims at object j is the mean over heads of ⟨Q·h,
-// K·x_j⟩/√d. Both projections are linear maps with biases, computed here in float64.
+// TestAimedActionsAreProductsOfProjections: Q of an action that aims at object j is the mean over heads of
+// ⟨Q·h, K·x_j⟩/√d. Both projections are linear maps with biases, computed here in float64.
 func TestAimedActionsAreProductsOfProjections(t *testing.T) {
 	const enemies, width, heads = 3, 8, 2
 	b := battle(t, 0, enemies)

@@ -207,8 +207,8 @@ const (
 	Sigmoid   Squash = "sigmoid" // c = 1/(1+e^{−g})
 )
 
-// critic is g(z,f), linear in the features zᵢfₖ, zᵢ, fₖ, zᵢ², fₖ² and 1. These contain the exact log-ratio log
-// p(f|z)/p(f) of any Gaussian pair with independent coordinates.
+// critic is g(z,f), linear in the features zᵢfₖ, zᵢ, fₖ, zᵢ², fₖ² and 1. These contain the exact log-ratio
+// log p(f|z)/p(f) of any Gaussian pair with independent coordinates.
 type critic struct {
 	squash   Squash
 	weight   []float64   // [d²+4d+1], in the order of the features; zeros: z and f are independent

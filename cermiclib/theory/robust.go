@@ -8,8 +8,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Ambiguity is the calibrated set of laws of Ψ. With s̃ = (Ψ − μ_Ψ(f))/√Σ_Ψ, it has all laws with |E s̃| ≤ √γ1 and E
-// s̃² ≤ γ2. The domain is γ1 > 0 and γ2 > max(γ1, 1); all numbers here have Σ_Ψ = 1.
+// Ambiguity is the calibrated set of laws of Ψ. With s̃ = (Ψ − μ_Ψ(f))/√Σ_Ψ, it has all laws with |E s̃| ≤ √γ1 and
+// E s̃² ≤ γ2. The domain is γ1 > 0 and γ2 > max(γ1, 1); all numbers here have Σ_Ψ = 1.
 type Ambiguity struct{ Gamma1, Gamma2 float64 }
 
 // DefaultAmbiguity returns γ1 = 0.05, γ2 = 1.05, the size that the data-driven radii of Delage and Ye have at some 2

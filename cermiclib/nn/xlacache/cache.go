@@ -19,7 +19,7 @@ import (
 	"unsafe"
 )
 
-// installed is the plug-in in use and the folder that answers its compile calls.
+// installed is the plug-in in use, with the folder that answers its compile calls.
 var installed struct {
 	sync.Mutex
 	path   string
