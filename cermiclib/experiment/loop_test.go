@@ -90,8 +90,8 @@ func TestOneLaunchOfManyUpdatesEqualsOneAtATime(t *testing.T) {
 	}
 }
 
-// trainedBy trains small(method) in another process, since each process has one backend. It is a named backend, or the
-// one chosen without GOMLX_BACKEND.
+// trainedBy trains small(method) in another process, since each process has one backend. The backend is the named one,
+// or the choice of an environment without GOMLX_BACKEND.
 func trainedBy(t *testing.T, backend, method string) *results.Record {
 	t.Helper()
 	st := open(t)
