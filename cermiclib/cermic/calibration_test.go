@@ -86,8 +86,8 @@ func sighted(spec *envs.Spec, steps, iteration int) *rl.Rollout {
 	}
 }
 
-// corrections returns means of (H_lo - m)/q over the agent steps of x without and with a visible peer, and mean and
-// standard deviation over all.
+// corrections returns means of (H_lo - m)/q over the agent steps of x without and with a visible peer. mean and spread
+// are the mean and standard deviation over all.
 func corrections(t *testing.T, m *module, x *rl.Rollout) (without, with, mean, spread float64) {
 	t.Helper()
 	c, b := m.cfg, m.minibatch

@@ -137,9 +137,9 @@ func UCB() Config {
 // bonus scales r^i: divided by the running standard deviation of its discounted return, not centred, with weight 1.
 //
 // Reading: the paper adds r^i unnormalised and does not discuss its scale (D14). With weight 1, Balance then stays
-// below random play. Of the readings that keep MAPPO's scores, this is the closest to the print; Dynamic Bottleneck, on
-// which the module builds, divides in the same way. reproduce/PLAN.md has the rule, written before the sweep;
-// reproduce/EXPLORATION.md has the sweep.
+// below random play. Among the readings that keep MAPPO's scores, this one is the closest to the print. Dynamic
+// Bottleneck, on which the module builds, divides in the same way. reproduce/PLAN.md has the rule, written before the
+// sweep; reproduce/EXPLORATION.md has the sweep.
 func bonus() explore.Bonus {
 	return explore.Bonus{IntNorm: explore.NormReturnStd, IntMemory: 1, IntClip: 5, IntCoef: 1,
 		IntAnneal: explore.AnnealNone, IntAnnealFrames: 3_000_000}

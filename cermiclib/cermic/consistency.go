@@ -44,13 +44,13 @@ type consistency struct {
 	hit    *Node // E log softmax of the positive, K+1 candidates
 }
 
-// consistencyOf scores [r^e_{t-1}, f_{n-1}] against f_n and against negatives. reward is [B]; negativeScores documents
-// negative; weight [B] is 1 for agent steps that have an f_{n-1}. With neg_filter, γ is 0 in minibatches without such a
-// step.
+// consistencyOf scores [r^e_{t-1}, f_{n-1}] against f_n and against negatives. reward is [B], negativeScores documents
+// negative, and weight [B] is 1 for agent steps that have an f_{n-1}. With neg_filter, γ is 0 in minibatches without
+// such a step.
 //
 // paper:Eq4  I^c ≤ I([r^e_{t-1}, f_{n-1}]; f_n) ≤ I^{1-c}
 //
-// Deviation: the paper's total loss has no term that trains the critic; nce_coef weighs the one that we add (D10).
+// Deviation: no term of the paper's total loss trains the critic; nce_coef weighs the one that we add (D10).
 func (c Config) consistencyOf(sc *model.Scope, f memory.Context, reward, negative, weight *Node) consistency {
 	sc = sc.At("critic")
 	now, before := f.Now, f.Before

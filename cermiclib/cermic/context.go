@@ -60,7 +60,7 @@ func allRows(n int) []int32 {
 	return rows
 }
 
-// Reading: the appendix has the memory inform an agent's actions, but no arrow of the paper's figure leads from f_n to
+// Reading: the appendix has the memory inform an agent's actions. But no arrow of the paper's figure leads from f_n to
 // the actor, and the method's text has none either. By default the policy is the learner's own, and acting needs no
 // memory. With actor_uses_context it reads [o_t, sg(f_n)] (D15).
 //
@@ -139,7 +139,7 @@ func (m *module) ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error {
 	return nil
 }
 
-// Aside calls f, which plays other episodes from their start, and then restores the state of the running ones.
+// Aside calls f, which plays other episodes from their start, and then restores the state of the running episodes.
 func (m *module) Aside(f func() error) error {
 	state := memory.Save(m.context.mem)
 	return errors.Join(f(), memory.Load(m.context.mem, state))

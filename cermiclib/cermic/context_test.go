@@ -31,7 +31,7 @@ func testMemories() map[string]memory.Config {
 	}
 }
 
-// counting is a module whose bonus counts the context, too.
+// counting is a module whose bonus also counts the context.
 func counting(mem memory.Config) Config {
 	f := DefaultElliptical()
 	f.Context, f.Reservoir = true, 20
@@ -91,7 +91,7 @@ func near(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-4 })
 }
 
-// η is [x̄_t/scale, γ·f_n, 1], and r^i agrees with a plain inverse of Λ of these.
+// η is [x̄_t/scale, γ·f_n, 1], and r^i agrees with a plain inverse of its Λ.
 func TestContextOfTheBonusIsTheMemorysTimesConsistency(t *testing.T) {
 	const gamma = 0.37
 	for name, mem := range testMemories() {
@@ -128,8 +128,8 @@ func TestContextOfTheBonusIsTheMemorysTimesConsistency(t *testing.T) {
 	}
 }
 
-// checkGains compares r^i with a plain inverse of Λ over the features of steps of these weights; the first code of them
-// are in units of their root mean square.
+// checkGains compares r^i with a plain inverse of Λ over the features of steps with these weights. The first code
+// features are in units of their root mean square.
 func checkGains(t *testing.T, got []float32, f *elliptical, features func(row int) []float32, weights []float64, code int) {
 	t.Helper()
 	squares, total := 0.0, 0.0
@@ -198,7 +198,7 @@ func TestContextOfKeptStepsFollowsTheWeights(t *testing.T) {
 	}
 }
 
-// A module that loads what another one saved goes on bit for bit, and a look at other episodes changes nothing.
+// A loaded module continues the saved one bit for bit, and a look at other episodes changes nothing.
 func TestContextOfTheBonusContinuesBitExactly(t *testing.T) {
 	for name, mem := range testMemories() {
 		c := counting(mem)
@@ -276,7 +276,7 @@ func TestContextOfAnActorIsItsOwn(t *testing.T) {
 	}
 }
 
-// Episodes played aside leave no trace in the context, and a module that loads what another one saved goes on.
+// Episodes played in Aside leave no trace in the context, and a loaded module continues the saved one.
 func TestContextOfActorsOutlivesASaveAndAnEvaluation(t *testing.T) {
 	for name, cfg := range testMemories() {
 		straight, _ := informed(t, cfg)

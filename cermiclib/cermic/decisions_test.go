@@ -15,7 +15,7 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// decisions lists for every decision the settings that select a reading, each with a value that Validate must refuse.
+// decisions lists the settings that select a reading, for every decision, each with a value that Validate must refuse.
 // Decisions without settings are fixed in the code.
 var decisions = map[int]map[string]string{
 	1: {"alpha": "-1"},

@@ -7,11 +7,11 @@
 // # Reading order
 //
 // config.go has every setting and its reading. peers.go adds the channels of peers to the observation. predict.go maps
-// observations to codes and back. exploit.go has the moments of Ψ, the robust constraint and its losses; consistency.go
-// and negatives.go γ and h. loss.go puts the losses together. reward.go and form.go compute the intrinsic reward, by
-// default the paper's √KL. elliptical.go and reservoir.go are our form, the bonus of Theorem 1. module.go and
-// sampling.go train the module in an experiment. context.go provides context to actors, probe.go measures what the code
-// keeps.
+// observations to codes and back. exploit.go has the moments of Ψ, the robust constraint and its losses. consistency.go
+// computes γ and h, negatives.go draws the negatives. loss.go puts the losses together. reward.go and form.go compute
+// the intrinsic reward, by default the paper's √KL. elliptical.go and reservoir.go are our form, the bonus of
+// Theorem 1. module.go and sampling.go train the module in an experiment. context.go provides context to actors.
+// probe.go measures how much of the observation the code keeps.
 //
 // "Dk" in a comment numbers a place where the paper is silent, ambiguous or contradicts itself. The comment states our
 // choice, the reason, and the field that switches it.

@@ -22,17 +22,18 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Elliptical is the bonus of the paper's Theorem 1 on the code: how little the agent steps so far say about this one.
+// Elliptical is the bonus of the paper's Theorem 1 on the code: how little the earlier agent steps say about this one.
 //
 //	η = [x̄_t / scale, 1]   Λ = λI + Σ ηηᵀ over the agent steps of earlier rollout batches   r^i = ½·log(1 + ηᵀΛ⁻¹η)
 //
-// Relation to eq:int_r: where s_{t+1} is linear in η with Gaussian noise, r^i for each of its components is exactly the mean
-// of the KL between posterior and prior on the left side. No q(x) is put in its place (D31). The code moves while Θ learns,
-// so Λ is made anew for each rollout batch, of a reservoir of earlier agent steps with the codes that they have now.
+// Relation to eq:int_r: suppose that s_{t+1} is linear in η with Gaussian noise. For each component of s_{t+1}, r^i is
+// then exactly the mean of the KL between posterior and prior on the left side. No q(x) replaces the prior (D31). The
+// code changes while Θ learns. So each rollout batch rebuilds Λ from a reservoir of earlier agent steps, with their
+// current codes.
 //
 // With Context, η = [x̄_t / scale, γ·f_n, 1]. f_n has a root mean square of 1 (LayerNorm), and γ is the running mean of
-// γ_lo. Where the intention is not consistent, γ is 0 and the context leaves Λ; elsewhere a new constellation of peers is
-// new (D34). f_n of kept steps is computed with the present weights, from the observations that it was made of. A
+// γ_lo. Where the intention is not consistent, γ is 0 and the context leaves Λ. Elsewhere a new constellation of peers
+// counts as new (D34). f_n of kept steps is computed with the present weights, from the original observations. A
 // recurrent memory starts from the hidden state that it had there.
 //
 // Theorem 1: r^ucb = ζ·(ηᵀΛ⁻¹η)^½, within a factor √2 of √(½·log(1+x)) where x ≤ 2.51
@@ -43,7 +44,7 @@ type Elliptical struct {
 	Context   bool    `json:"context,omitzero" help:"η also holds γ·f_n, the inferred intention times its consistency"`
 }
 
-// What η is made of (features).
+// Features that η holds (features).
 const (
 	FeatureCode  = "code"  // mean of x_t ~ p_φ(x|s_t,a_t) [X]
 	FeatureEmbed = "embed" // s_t = θ(o_t) [S]; the action does not count
@@ -127,7 +128,7 @@ func (f *elliptical) of(x *rl.Rollout) steps {
 	}}
 }
 
-// observe fills now with the features of x.
+// observe fills f.now with the features of x.
 func (f *elliptical) observe(ctx context.Context, x *rl.Rollout) error {
 	if f.contexts != nil {
 		if err := f.contexts.watch(x); err != nil {
@@ -150,7 +151,8 @@ func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) e
 	return nil
 }
 
-// look rates x by Λ as it is; where there is none yet, as with the weights of a record, by the kept steps or x's own.
+// look rates x by the current Λ. Without one, as with the weights of a record, it builds Λ from the kept steps, or else
+// from x.
 func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) (err error) {
 	if f.contexts != nil {
 		state := memory.Save(f.contexts.mem)
@@ -192,7 +194,7 @@ func (f *elliptical) measure(ctx context.Context, dst *distinct, rows int, from 
 	})
 }
 
-// learn makes Λ of the steps that are kept; where there are none, of the rollout beside, whose features are in f.now.
+// learn builds Λ from the kept steps. If there are none, it uses the rollout beside, whose features are in f.now.
 func (f *elliptical) learn(ctx context.Context, beside *rl.Rollout) error {
 	if err := f.measure(ctx, &f.old, f.past.rows(), f.past.steps()); err != nil {
 		return err
@@ -203,7 +205,7 @@ func (f *elliptical) learn(ctx context.Context, beside *rl.Rollout) error {
 	return f.factorise(&f.now, f.now.weights(func(row int) float64 { return float64(beside.Alive[row]) }))
 }
 
-// factorise makes U⁻¹ of Λ = λI + Σ w·ηηᵀ over features with these weights.
+// factorise computes U⁻¹ of Λ = λI + Σ w·ηηᵀ over features with these weights.
 func (f *elliptical) factorise(of *distinct, weights []float64) error {
 	squares, total, code := 0.0, 0.0, f.width-f.context
 	for k, w := range weights {
@@ -299,8 +301,8 @@ func (f *elliptical) recall(state []byte) error {
 	return f.past.load(state)
 }
 
-// distinct holds features [U,F] of agent steps, once for all steps with the same input. In a world of few states thousands of
-// steps share a dozen, and neither features nor distances are computed twice.
+// distinct holds features [U,F] of agent steps, once for all steps with the same input. In a world of few states,
+// thousands of steps share a dozen inputs. Neither features nor distances are then computed twice.
 type distinct struct {
 	flat []float32 // [U,F]
 	of   []int32   // [B] which of the U a step has
@@ -317,7 +319,7 @@ func (d *distinct) count() int {
 	return int(slices.Max(d.of)) + 1
 }
 
-// weights sums what the agent steps of each of the U features weigh.
+// weights sums the weights of the agent steps that share each of the U features.
 func (d *distinct) weights(of func(row int) float64) []float64 {
 	w := make([]float64, d.count())
 	for row, at := range d.of {
@@ -326,8 +328,8 @@ func (d *distinct) weights(of func(row int) float64) []float64 {
 	return w
 }
 
-// find fills d.of for rows agent steps and returns the first step of each of the U kinds. Steps are alike whose inputs are the
-// same in every bit; actions of length 0 are left out.
+// find fills d.of for rows agent steps and returns the first step of each of the U kinds. Steps are alike if their
+// inputs are equal bit for bit; actions of length 0 are left out.
 func (d *distinct) find(f steps, rows, obs, act int) (first []int) {
 	one, other, seed := make([]float32, obs+act), make([]float32, obs+act), maphash.MakeSeed()
 	read := func(to []float32, row int) []byte {

@@ -12,7 +12,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// testElliptical is a form whose features are set by hand: one kind a row.
+// testElliptical is a form whose features are set by hand, one kind of step per row.
 func testElliptical(lambda float64, features [][]float32) *elliptical {
 	f := &elliptical{Elliptical: Elliptical{Lambda: lambda}, width: len(features[0])}
 	for k, row := range features {
@@ -21,13 +21,13 @@ func testElliptical(lambda float64, features [][]float32) *elliptical {
 	return f
 }
 
-// r^i agrees with a plain inverse of Λ, of features of two weights.
+// r^i agrees with a plain inverse of Λ for features with two weights.
 func TestEllipticalBonusIsTheInformationGain(t *testing.T) {
 	const width, rows, lambda = 6, 40, 0.3
 	r := rng.New(1, "elliptical")
 	features, weights := make([][]float32, rows), make([]float64, rows)
 	for k := range features {
-		weights[k] = float64(k % 3) // some count for nothing
+		weights[k] = float64(k % 3) // some have weight 0
 		for range width {
 			features[k] = append(features[k], 3*r.Norm())
 		}
@@ -44,7 +44,7 @@ func TestEllipticalBonusIsTheInformationGain(t *testing.T) {
 	}
 }
 
-// Where features tell steps apart without error, the bonus is that of counting: x is 1/n after n visits.
+// Where features distinguish all steps, the bonus is the count-based one: x is 1/n after n visits.
 func TestEllipticalCountsWhatItTellsApart(t *testing.T) {
 	visits := []float64{1, 10, 100, 1000}
 	features := make([][]float32, len(visits))
@@ -63,7 +63,7 @@ func TestEllipticalCountsWhatItTellsApart(t *testing.T) {
 	}
 }
 
-// A step that comes again and again pays less and less; one that has never been pays more.
+// A repeated step earns less and less; a step that never occurred earns more.
 func TestEllipticalBonusFades(t *testing.T) {
 	spec := fakeSpec(4)
 	for _, features := range []string{FeatureCode, FeatureEmbed} {
@@ -95,7 +95,7 @@ func TestEllipticalBonusFades(t *testing.T) {
 	}
 }
 
-// Σ w·v over the steps that are drawn is Σ over all in expectation, whatever their leverage, and no more than room are drawn.
+// Σ w·v over the drawn steps equals Σ over all steps in expectation, for any leverage. At most room steps are drawn.
 func TestDrawingByLeverageKeepsSums(t *testing.T) {
 	const steps, room, times = 400, 60, 4000
 	r := rng.New(3, "leverage")
@@ -133,8 +133,8 @@ func TestDrawingByLeverageKeepsSums(t *testing.T) {
 	}
 }
 
-// With a hundred steps kept of sixty thousand, x of a place is still about one over its visits: where agents have been ten
-// times is neither new nor as old as the rest.
+// With a hundred kept steps of sixty thousand, x of a place is still about one over its visits. A place with ten visits
+// is neither new nor as familiar as the rest.
 func TestLeverageTellsRareFromNew(t *testing.T) {
 	const batches = 20
 	visits := []int{3000, 25, 1, 0} // in each batch, the third kind in the first one alone
@@ -148,7 +148,7 @@ func TestLeverageTellsRareFromNew(t *testing.T) {
 		rows += n
 	}
 	x := &rl.Rollout{T: rows, E: 1, N: 1, Alive: slices.Repeat([]uint8{1}, rows)}
-	of := make([]int32, 0, rows) // the kind of each step
+	of := make([]int32, 0, rows) // kind of each step
 	for k, n := range visits {
 		of = append(of, slices.Repeat([]int32{int32(k)}, n)...)
 	}
@@ -156,7 +156,7 @@ func TestLeverageTellsRareFromNew(t *testing.T) {
 	f.now.of = of
 	f.past = &reservoir{room: 100, seed: 1, obs: 1}
 	from := steps{obs: func(to []float32, row int) { to[0] = float32(of[row]) }, act: func([]float32, int) {}}
-	remembered := func() { // what measure and learn do
+	remembered := func() { // as measure and learn do
 		f.old = distinct{flat: f.now.flat}
 		for k := range f.past.rows() {
 			f.old.of = append(f.old.of, int32(f.past.Obs[k]))
@@ -186,7 +186,7 @@ func TestLeverageTellsRareFromNew(t *testing.T) {
 	}
 }
 
-// Weights of what is kept add up to about all steps so far, and no more than room are kept.
+// Weights of the kept steps add up to about all steps so far, and at most room steps are kept.
 func TestReservoirKeepsStepsWithWeightsThatCount(t *testing.T) {
 	spec := fakeSpec(4)
 	m, _ := newModule(t, withForm(formsUnderTest()["elliptical"]), spec, 1)
@@ -204,7 +204,7 @@ func TestReservoirKeepsStepsWithWeightsThatCount(t *testing.T) {
 	}
 }
 
-// Steps are alike whose inputs are, in every bit, and no others.
+// Steps are alike exactly if their inputs are equal in every bit.
 func TestStepsAreAlikeInEveryBit(t *testing.T) {
 	zero := float32(math.Copysign(0, -1))
 	obs, act := []float32{0, 1, 0, 2, 1, zero, 1}, []float32{0, 1, 0, 0, 1, 0, 2}

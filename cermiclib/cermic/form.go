@@ -14,30 +14,32 @@ import (
 	"cermic/envs/conf"
 )
 
-// Form is a formula of r^i with its settings (int_form). All are functions of what one agent saw and did, need no gradient and come
-// from Θ as it was during the rollout.
+// Form is a formula of r^i with its settings (int_form). Every form is a function of one agent's observations and
+// actions, needs no gradient and uses Θ from the time of the rollout.
 //
 // paper:eq:int_r  r^i = E_Θ[ KL( p(Θ|τ,s,a,s') ‖ p(Θ|τ) ) ]^½ ≈ KL( p_φ(x|s_t,a_t) ‖ q(x) )^½
 //
-// The left side is an information gain, which fades where an agent has been. The paper's surrogate on the right does not,
-// since the exploitation losses hold that KL inside one band everywhere. Elliptical stays closer to the left side (D31).
+// The left side is an information gain, which fades where an agent has been. The paper's surrogate on the right does
+// not fade, since the exploitation losses hold its KL in one band everywhere. Elliptical stays closer to the left side
+// (D31).
 type Form interface {
 	conf.Kinder
 	build(c Config, b *nn.Build) (form, error)
 }
 
-// form is a Form in a running experiment. Save returns what its next rollout depends on, beside the variable store; nil for nothing.
+// form is a Form in a running experiment. Save returns the state outside the variable store that the next rollout
+// needs, or nil.
 type form interface {
 	rl.Saver
-	// reward writes r^i of x into dst [T,E,N] and takes x in.
+	// reward writes r^i of x into dst [T,E,N] and updates the form's state with x.
 	reward(ctx context.Context, dst []float32, x *rl.Rollout) error
-	// look is reward, but takes nothing in.
+	// look is reward without the update.
 	look(ctx context.Context, dst []float32, x *rl.Rollout) error
-	// score writes r^i of agent steps of any rollout into dst [B], as of the last one that was taken in.
+	// score writes r^i of agent steps of any rollout into dst [B], with the state after the last reward.
 	score(ctx context.Context, dst []float32, from steps) error
 }
 
-// steps are agent steps as a form reads them: row counts from 0 among the steps that are asked for.
+// steps are agent steps as a form reads them: row counts from 0 among the requested steps.
 type steps struct {
 	obs func(to []float32, row int) // [I], then what Elliptical.Context adds
 	act func(to []float32, row int) // [A]
@@ -61,14 +63,14 @@ func init() {
 //
 // paper:eq:int_r  r^i = KL( p_φ(x|s_t,a_t) ‖ N(0,I) )^½
 //
-// Reading: the expectation over Θ is that of one network. s_{t+1} does not enter, although the definition conditions on it
-// (D21). Neither memory, γ nor ψ has a part in it. It says nothing about novelty: on a stream of rooms all get the same.
+// Reading: the expectation over Θ is that of one network. s_{t+1} does not enter, although the definition conditions on
+// it (D21). Memory, γ and ψ play no part in it. It says nothing about novelty: on a stream of rooms, all get the same.
 type KL struct{}
 
 // Kind is "kl".
 func (KL) Kind() string { return "kl" }
 
-// IsZero tells that this form was there before int_form was: it is not written out.
+// IsZero is true, since this form is older than int_form: JSON omits it.
 func (KL) IsZero() bool { return true }
 
 func (KL) build(c Config, b *nn.Build) (form, error) {
@@ -99,7 +101,7 @@ func (*kl) Save() []byte { return nil }
 
 func (*kl) Load([]byte) error { return nil }
 
-// scoreBatch is the number of agent steps per call of the scoring graph. Larger batches are not faster: θ and φ take
+// scoreBatch is the number of agent steps per call of the scoring graph. Larger batches are not faster. θ and φ take
 // 0.34 million multiply-adds per agent step, and XLA runs them at 80 % of the speed of a plain matrix product.
 const scoreBatch = 512
 

@@ -55,7 +55,7 @@ func TestLookingAtAFormTakesNothingIn(t *testing.T) {
 	}
 }
 
-// The letter is written as if there were no other form, so that runs of before keep their identity.
+// The paper's form is encoded as if there were no other, so that earlier runs keep their identity.
 func TestTheLetterKeepsItsIdentity(t *testing.T) {
 	none := Default()
 	none.Form = nil

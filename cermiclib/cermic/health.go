@@ -68,12 +68,10 @@ func (h *health) check(s rl.Scalars) {
 }
 
 // judgeBonus adds the health of r^i before normalisation, after which every bonus has the same spread and none looks
-// dead (D27).
+// dead (D27). Visits count the cell that a step led to; r^i includes the peers' part of int_others.
 //
 //	int_variation  standard deviation over |mean| of r^i over agent steps; 0 for a bonus that is 0 everywhere
 //	int_rarity     rank correlation of r^i with the inverse of the visit counts, where x has these
-//
-// r^i includes the peers' part of int_others. Visits count the cell that a step led to.
 func judgeBonus(s rl.Scalars, x *rl.Rollout, raw []float32) {
 	s["cermic/int_variation"] = 0
 	if mean := math.Abs(s["cermic/int_mean"]); mean > 0 {

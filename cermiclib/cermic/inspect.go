@@ -13,8 +13,8 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Inspect records the module's view of x, a rollout batch that begins with an episode: s_t, the mean of x_t, the
-// decoded prediction, r^i, and the memory's graphs if it has any.
+// Inspect records the module's view of x, a rollout batch that begins with an episode. It covers s_t, the mean of x_t,
+// the decoded prediction, r^i, and the memory's graphs if it has any.
 func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) (err error) {
 	if x, err = m.read(x, &m.view); err != nil {
 		return err

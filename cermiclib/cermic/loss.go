@@ -42,7 +42,7 @@ type term struct {
 //
 // paper:eq:loss  L = L_UB + L_LB - α·L_explore
 //
-// Reading: α multiplies L_explore, as in the paper's loss and table; its first equation puts α at the other term (D1).
+// Reading: α multiplies L_explore, as in the paper's loss and table. Its first equation puts α at the other term (D1).
 func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node, terms []term) {
 	report := func(name string, value *Node) { terms = append(terms, term{name, value}) }
 	s := c.embed(sc, b.spec, b.obs)
@@ -119,8 +119,8 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 // active is 1 where x > 0, else 0.
 func active(x *Node) *Node { return ConvertDType(GreaterThan(x, ZerosLike(x)), x.DType()) }
 
-// spread is the standard deviation of s [B,S] over the agent steps that count, averaged over components: about 1 for
-// normalised features, 0 for collapsed ones.
+// spread is the standard deviation of s [B,S] over the agent steps that count, averaged over components. It is about 1
+// for normalised features and 0 for collapsed ones.
 func spread(s, weight *Node) *Node { return ReduceAllMean(Sqrt(componentVariance(s, weight))) }
 
 // componentVariance is the variance of each component of s [B,S] over the agent steps that count, [1,S].

@@ -27,8 +27,8 @@ const (
 // spreadTiny keeps a vector's length differentiable at zero.
 const spreadTiny = 1e-12
 
-// negativeScores returns the critic's scores of the negatives [B,K] for query [B,F] and f_n [B,F], and weight [B] with
-// 0 for rows that have no negatives.
+// negativeScores returns the critic's scores of the negatives [B,K] for query [B,F] and f_n [B,F]. It also returns
+// weight [B] with 0 for rows that have no negatives.
 //
 // For noise, negative [B,K] holds standard normal numbers. A negative is f_n + κ·s⊙ε with ε ~ N(0, I) and s the
 // standard deviation of f_n over the minibatch. Its score is linear: g(f_n) + κ·⟨query⊙s, ε⟩, where the inner product
@@ -60,9 +60,9 @@ func pick(scores, rows *Node) *Node {
 	return Reshape(Gather(scores, at), dims...)
 }
 
-// With neg_filter, negatives come from the marginal of the positives: rows that have an f_{n-1} themselves, never the
-// row itself, and from other environments if there are any. If all rows were candidates, many would have the features
-// of an empty graph, and γ would only measure whether a peer was ever detected (D24).
+// With neg_filter, negatives come from the marginal of the positives. They are rows that have an f_{n-1} themselves,
+// never the row itself, and from other environments if there are any. If all rows were candidates, many would have the
+// features of an empty graph. γ would then only measure whether a peer was ever detected (D24).
 //
 // Only the graph of the gradient step knows these rows. So the host sends random numbers and the rows sorted by
 // environment. Each environment is then a segment, and a negative is uniform over the valid rows outside the segment.

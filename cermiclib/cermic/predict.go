@@ -23,7 +23,7 @@ const (
 //
 // paper:encoder  s_t = θ(o_t), s_{t+1} = θᵐ(o_{t+1}); θᵐ has θ's structure and is a momentum average of it
 //
-// Reading: θ belongs to the module; actor and critic neither share nor train it, which keeps the module a plug-in
+// Reading: θ belongs to the module. Actor and critic neither share nor train it, which keeps the module a plug-in
 // (D22).
 func (c Config) embed(sc *model.Scope, spec *envs.Spec, obs *Node) *Node {
 	return nn.Encode(sc.At(encoderScope), spec, obs, c.Embed, c.EmbedNorm)
@@ -57,7 +57,7 @@ func (c Config) phi() int { return cmp.Or(c.Hidden, predictHidden) }
 // paper:g_phi  x_t ~ g_φ(s_t, a_t) = N(μ, diag σ²)
 //
 // Reading: a clamp bounds σ from below. Without it, KL grows without bound while a deterministic dimension adds at most
-// ½ to Σ_Ψ, too little for the variance term to restrain it (D3).
+// ½ to Σ_Ψ. That is too little for the variance term to restrain it (D3).
 func (c Config) latent(sc *model.Scope, s, act *Node) (mean, logScale *Node) {
 	out := Split(nn.Transition(sc.At("transition"), s, act, c.phi(), 2*c.Latent), -1, 2)
 	// Constants, since graph inputs would change rounding.

@@ -16,10 +16,10 @@ import (
 	"cermic/envs"
 )
 
-// probe measures which parts of the observation s_t and x̄_t keep, on tasks that show a screen of random numbers. For
-// each span of the observation it fits a linear map from the features on half of the environments and reports R² on the
-// other half. R² is 1 if the features keep the whole span, 0 if they keep none of it. The probe does not train the
-// module and draws no random numbers.
+// probe measures how much of each part of the observation s_t and x̄_t keep, on tasks that show a screen of random
+// numbers. For each span of the observation it fits a linear map from the features on half of the environments. It
+// reports R² on the other half: 1 if the features keep the whole span, 0 if they keep none of it. The probe does not
+// train the module and draws no random numbers.
 type probe struct {
 	*scorer
 	spans []envs.Entity

@@ -11,10 +11,11 @@ import (
 	"cermic/envs/rng"
 )
 
-// reservoir keeps earlier agent steps, each with the number of steps that it stands for. A uniform sample of a hundred thousand
-// steps holds nearly none from where agents have been ten times, and takes that for new. So a step is kept with a
-// probability in proportion to its leverage, what the others leave open of it: rare steps are kept as they are, common ones
-// as a few of large weight. Σ w·ηηᵀ stays that of all steps in expectation (Drineas et al. 2006; of a stream: Cohen et al. 2016).
+// reservoir keeps earlier agent steps, each with the number of steps that it represents. A uniform sample of a hundred
+// thousand steps holds almost no steps from places with ten visits, so these would look new. Steps are therefore kept
+// with a probability in proportion to their leverage, the part of a step that the others leave unexplained. Rare steps
+// are all kept; common ones are represented by a few of large weight. The expectation of Σ w·ηηᵀ is the sum over all
+// steps (Drineas et al. 2006; for streams: Cohen et al. 2016).
 type reservoir struct {
 	room     int // M
 	seed     uint64
@@ -22,10 +23,10 @@ type reservoir struct {
 	reservoirState
 }
 
-// reservoirState is what a checkpoint keeps of it. encoding/gob writes floats bit for bit.
+// reservoirState is the part of a reservoir that a checkpoint holds. encoding/gob writes floats bit for bit.
 type reservoirState struct {
 	Obs, Act []float32 // [≤M,I], [≤M,A]
-	Weight   []float64 // [≤M] how many steps each stands for
+	Weight   []float64 // [≤M] number of steps that each represents
 	Memory   []byte    // state of the contexts
 }
 
@@ -39,7 +40,7 @@ func newReservoir(room, obs, act int, seed uint64) (*reservoir, error) {
 
 func (r *reservoir) rows() int { return len(r.Weight) }
 
-// steps are those that are kept.
+// steps returns the kept steps.
 func (r *reservoir) steps() steps {
 	return steps{
 		obs: func(to []float32, k int) { copy(to, r.Obs[k*r.obs:]) },
@@ -47,17 +48,17 @@ func (r *reservoir) steps() steps {
 	}
 }
 
-// resample keeps room of the earlier steps, with x = ηᵀΛ⁻¹η old, and of those of the rollout x that are alive, with now. from
-// has what is kept of the latter.
+// resample keeps room of the earlier steps and of the living steps of the rollout x. old and now hold ηᵀΛ⁻¹η of the
+// two; from has the inputs of the latter.
 func (r *reservoir) resample(x *rl.Rollout, from steps, old, now []float64) {
 	weight, leverage := append([]float64(nil), r.Weight...), make([]float64, 0, len(old)+len(now))
 	for k, v := range old {
-		leverage = append(leverage, min(weight[k]*v, 1)) // 1 for what nothing else tells of
+		leverage = append(leverage, min(weight[k]*v, 1)) // 1 for a direction that no other step covers
 	}
 	var rows []int // of the rollout
 	for row, v := range now {
 		if x.Alive[row] != 0 {
-			rows, weight, leverage = append(rows, row), append(weight, 1), append(leverage, v/(1+v)) // beside Λ with the step itself
+			rows, weight, leverage = append(rows, row), append(weight, 1), append(leverage, v/(1+v)) // by Λ plus the step itself
 		}
 	}
 	chosen, chance := draw(weight, leverage, r.room, rng.New(r.seed, "cermic leverage", uint64(x.Iteration)))
@@ -76,12 +77,12 @@ func (r *reservoir) resample(x *rl.Rollout, from steps, old, now []float64) {
 }
 
 const (
-	commonShare  = 0.1   // part of the probability that goes by weight alone, so that no weight grows beyond what a sum bears
+	commonShare  = 0.1   // share of the probability by weight alone; it bounds the weights
 	leverageTiny = 1e-30 // keeps leverages that are all 0 from dividing by zero
 )
 
-// draw chooses room of the steps of these weights, or all if there are no more, systematically (Madow 1949), each with the
-// chance that it returns: in proportion to leverage but for commonShare, in proportion to weight, and at most 1.
+// draw chooses room of the steps by systematic sampling (Madow 1949), or all if there are no more. It returns each
+// step's probability, at most 1. commonShare of it is in proportion to weight, the rest to leverage.
 func draw(weight, leverage []float64, room int, random *rng.Rand) (chosen []int, chance []float64) {
 	chance = make([]float64, len(weight))
 	if len(weight) <= room {

@@ -92,8 +92,8 @@ func normal(dst []float32, r *rng.Rand) {
 	}
 }
 
-// marginalRows fills dst [B,K] with minibatch rows whose f_n is a negative: drawn among rows of positive weight, from
-// another environment if the minibatch has one.
+// marginalRows fills dst [B,K] with minibatch rows whose f_n is a negative. It draws among rows of positive weight,
+// from another environment if the minibatch has one.
 func marginalRows(dst []int32, k int, x *rl.Rollout, rows []int32, weight []float32, r *rng.Rand) {
 	var valid []int32
 	for b, w := range weight {

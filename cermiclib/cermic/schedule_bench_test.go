@@ -39,9 +39,9 @@ var minibatchFlag = flag.Int("minibatch", 128, "agent steps of a gradient step i
 var sharesFlag = flag.String("shares", "[0.5,1,2,4]", "gradient steps of the modules, as multiples of the learner's")
 
 // BenchmarkSchedules trains modules on several schedules, side by side on the rollouts of one MAPPO learner without a
-// bonus, and compares their losses on the last, held-out rollout. progress is the improvement since initialisation, as
-// a fraction of the improvement with four times as many steps: the smallest over L_explore, InfoNCE and detector gain.
-// D38 requires 0.9.
+// bonus. It compares their losses on the last, held-out rollout. progress is the improvement since initialisation, as a
+// fraction of the improvement with four times as many steps. It is the smallest over L_explore, InfoNCE and detector
+// gain. D38 requires 0.9.
 //
 //	go test ./cermiclib/cermic -run '^$' -bench Schedules -benchtime 1x -timeout 1h -schedules demo/graph -minibatch 128
 func BenchmarkSchedules(b *testing.B) {

@@ -95,7 +95,7 @@ func TestTheSameExperimentTwiceIsTrainedOnce(t *testing.T) {
 	}
 }
 
-// Two machines get the same list: the second finds the first run taken and goes on with the next instead of waiting.
+// Two machines get the same list. The second finds the first run taken and goes on with the next instead of waiting.
 func TestRunsThatAnotherTrainsComeLast(t *testing.T) {
 	st := open(t)
 	es := []Config{tiny(1), tiny(2), tiny(3)}

@@ -21,13 +21,13 @@ import (
 	"cermic/envs/smac"
 )
 
-// battle is e with a task whose agents die and may not do everything: it refuses forbidden actions.
+// battle is e with a task whose agents die and whose masks forbid actions; it refuses forbidden actions.
 func battle(e Config) Config {
 	e.Task = smac.DefaultZerg().WithShared(envs.Common{NumEnvs: 5, Reward: envs.Sparse})
 	return e
 }
 
-// little are settings that make any module and policy small; those that an experiment does not have are left out.
+// little are settings that make any module and policy small; settings that an experiment lacks are left out.
 var little = []string{
 	"policy.hidden=16", "policy.spectra_width=8", "policy.cpm_hidden=8", "policy.cpm_pred_minibatch=70",
 	"explore.db_hidden=8", "explore.db_minibatch=70", "explore.db_epochs=1",
@@ -85,7 +85,7 @@ func (t *trainer) weights(scope string) map[string]string {
 	return out
 }
 
-// moved lists the networks, two scopes deep, of which x has a number that y has otherwise.
+// moved lists the networks, two scopes deep, with a number that differs between x and y.
 func moved(x, y map[string]string) []string {
 	seen := map[string]bool{}
 	for path := range x {
@@ -97,7 +97,7 @@ func moved(x, y map[string]string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// trained are the weights after one iteration on experience that change has altered, and before.
+// trained returns the weights before and after one iteration on experience that change has altered.
 func trained(t *testing.T, e Config, change func(*trainer)) (before, after map[string]string, r *trainer) {
 	t.Helper()
 	backend := must.Get(nn.OpenConfig(nn.Sequential))(t)
@@ -116,9 +116,9 @@ func trained(t *testing.T, e Config, change func(*trainer)) (before, after map[s
 	return before, r.weights(""), r
 }
 
-// TestTheDeadTrainNothing: with all agents of all frames dead, one iteration of any method moves no network that is any
-// agent's, and pays nobody. What sees the team's state alone, mixers and the world model of ICES, may learn from it,
-// and does.
+// TestTheDeadTrainNothing: with all agents of all frames dead, one iteration of any method changes no agent's network
+// and gives no agent a bonus. Networks that read only the team's state, mixers and the world model of ICES, may learn
+// from it, and do.
 func TestTheDeadTrainNothing(t *testing.T) {
 	team := map[string][]string{
 		"qmix": {"q/mixer"}, "qmix-cermic": {"q/mixer"}, "qmix-spectra": {"q/mixer"}, "qplex-ices": {"ices/code", "ices/prediction", "q/mixer"},
@@ -137,9 +137,9 @@ func TestTheDeadTrainNothing(t *testing.T) {
 	}
 }
 
-// TestTheLivingTrainEverything makes sure that the test above would notice, and that the state of a battle reaches what
-// is central: a state of twice the numbers trains critics and mixers otherwise. MACE's critics see what their agents
-// see, and SPECTra mixes by the agents' own observations.
+// TestTheLivingTrainEverything makes sure that the test above would notice a change. It also checks that the state of a
+// battle reaches the central networks: twice the state trains critics and mixers differently. MACE's critics read the
+// observations of their agents, and SPECTra mixes by the agents' own observations.
 func TestTheLivingTrainEverything(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains ten methods twice")

@@ -84,7 +84,7 @@ func valuesOf[E safetensors.Element](x safetensors.Tensor, n int) ([]E, error) {
 	return values, err
 }
 
-// variables are those of all groups.
+// variables are the variables of all groups.
 func (t *trainer) variables() (parts []part) {
 	for _, g := range t.groups {
 		for _, v := range nn.Variables(g.build.Store, "/") {
@@ -138,8 +138,8 @@ func (t *trainer) running() []part {
 	return append(parts, t.visited.parts()...)
 }
 
-// checkpoint copies everything that the next iteration depends on. Random streams need no place in it: they are named
-// by the iteration.
+// checkpoint copies everything that the next iteration depends on. It omits random streams, which are named by the
+// iteration.
 func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
 	c := results.Checkpoint{Frames: t.frames, Meta: map[string]string{
 		"iteration": strconv.Itoa(t.iteration),
@@ -242,7 +242,7 @@ func named(tensors []safetensors.Tensor) map[string]safetensors.Tensor {
 }
 
 // A replay buffer can have gigabytes, too much for a checkpoint every few seconds. A checkpoint therefore holds all
-// actions since the start, a byte each, and a resumed run first plays them again.
+// actions since the start, a byte each. A resumed run first plays them again.
 
 // logActions keeps the actions of the rollout batch that was just trained on.
 func (g *group) logActions() {
@@ -254,7 +254,7 @@ func (g *group) logActions() {
 	}
 }
 
-// replayActions plays the actions of c in the untouched environment and lets the learners have the rollout batches.
+// replayActions plays the actions of c in the untouched environment and feeds the rollout batches to the learners.
 func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error {
 	if t.groups[0].x.Replay == nil { // all have the same learner
 		return nil
@@ -297,5 +297,5 @@ func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error
 	return nil
 }
 
-// errForgotten says that old actions do not belong to this program's task.
+// errForgotten reports that old actions do not belong to this program's task.
 var errForgotten = errors.New("its actions no longer lead to where they led: the task has changed since")

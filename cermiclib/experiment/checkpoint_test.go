@@ -27,7 +27,7 @@ func trainerOf(t testing.TB, e Config) *trainer {
 	return tr
 }
 
-// stateOf is all that the next iteration depends on, in a fixed order.
+// stateOf returns all state that the next iteration depends on, in a fixed order.
 func stateOf(t testing.TB, tr *trainer) results.Checkpoint {
 	t.Helper()
 	c := must.Get(tr.checkpoint(0))(t)
@@ -48,8 +48,8 @@ func sameState(t *testing.T, when string, a, b *trainer) {
 	}
 }
 
-// goOn trains e for some iterations, restores another trainer from its state and lets both go on for an iteration, to
-// the same state.
+// goOn trains e for some iterations and restores another trainer from its state. Both then train an iteration to the
+// same state.
 func goOn(t *testing.T, e Config, iterations int) (one, two *trainer) {
 	t.Helper()
 	one, two = trainerOf(t, e), trainerOf(t, e)
@@ -85,8 +85,7 @@ func TestARestoredTrainerGoesOnAsTheOneThatWasSaved(t *testing.T) {
 				t.Skip("states of the same kinds as the others'")
 			}
 			one, two := goOn(t, e, 2)
-			// What the next stages saw: a buffer that a checkpoint forgets shows here even where no weight depends on
-			// it.
+			// Input of the next stages: a buffer that a checkpoint omits shows here even where no weight depends on it.
 			for i := range one.groups {
 				a, b := *one.groups[i].x, *two.groups[i].x
 				a.Spec, b.Spec = nil, nil // may hold +Inf, of which JSON knows nothing

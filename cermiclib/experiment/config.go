@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package experiment trains experiments: it collects, trains, evaluates and writes down what happened, so that a run
-// can be stopped at any moment and goes on as if it had not been. Read run.go beside Algorithm 1 of the paper.
+// Package experiment trains experiments. It collects, trains, evaluates and records. A run can be stopped at any moment
+// and continues as if it had not been. Read run.go beside Algorithm 1 of the paper.
 package experiment
 
 import (
@@ -15,7 +15,7 @@ import (
 	"cermic/envs/conf"
 )
 
-// Config is everything that a result depends on. Its canonical JSON is its identity.
+// Config holds all settings that a result depends on. Its canonical JSON is its identity.
 type Config struct {
 	Task    envs.Config    `json:"task" help:"task and its settings"`
 	Learner learn.Config   `json:"learner" help:"reinforcement learner: mappo, or q with a mixer"`
@@ -28,7 +28,7 @@ type Config struct {
 	Method string `json:"-"` // label of curves and tables; empty: made from learner and explorer
 }
 
-// Budget says how long a run trains and how it is evaluated. It is part of a run's identity, so budgets are never
+// Budget sets how long a run trains and how it is evaluated. It is part of a run's identity, so budgets are never
 // mixed.
 type Budget struct {
 	Name         string `json:"name" help:"name of the budget: smoke, explore, short, paper, or custom"`
@@ -45,7 +45,7 @@ func (e Config) Label() string {
 	case e.Method != "":
 		return e.Method
 	case e.Learner == nil || e.Explore == nil:
-		return "incomplete" // Validate says what is missing
+		return "incomplete" // Validate names the missing parts
 	}
 	name := e.Learner.Kind()
 	if l, ok := e.Learner.(interface{ Label() string }); ok {
@@ -60,8 +60,8 @@ func (e Config) Label() string {
 	return name
 }
 
-// Of returns the experiment of a record, with its label. A record with settings or parts that this program does not
-// have is an error.
+// Of returns the experiment of a record, with its label. It is an error if this program lacks settings or parts of the
+// record.
 func Of(r *results.Record) (e Config, err error) {
 	err = conf.Unmarshal(r.Experiment, &e)
 	e.Method = r.Method
@@ -119,7 +119,7 @@ func (e Config) spec() (*envs.Spec, error) {
 	return &s, nil
 }
 
-// withCopies is e with n parallel environments, whose number no weight depends on.
+// withCopies is e with n parallel environments. No weight depends on their number.
 func (e Config) withCopies(n int) Config {
 	shared := e.Task.Shared()
 	shared.NumEnvs = n

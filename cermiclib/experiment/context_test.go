@@ -29,8 +29,8 @@ func withContext() Config {
 	return e
 }
 
-// Stopped after every iteration, with evaluations in between, a run whose actors read the memory ends with the same
-// bytes; its weights play and show what is inside.
+// A run whose actors read the memory is stopped after every iteration, with evaluations in between. It ends with the
+// same bytes, and Trace works with its weights.
 func TestActorsWithAContextContinueBitExactly(t *testing.T) {
 	whole, parts, e := open(t), open(t), withContext()
 	want := must.Get(Run(t.Context(), e, whole))(t)
@@ -42,7 +42,7 @@ func TestActorsWithAContextContinueBitExactly(t *testing.T) {
 	must.Get(Run(t.Context(), branch(t, e, 60, "explore.int_coef=0.5"), open(t)))(t)
 }
 
-// The learner's update leaves the module's variables as they are.
+// The learner's update does not change the module's variables.
 func TestTheActorDoesNotTrainTheModule(t *testing.T) {
 	tr := trainerOf(t, withContext())
 	must.Get(tr.collect(t.Context()))(t)

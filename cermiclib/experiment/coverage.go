@@ -54,8 +54,8 @@ func (v *coverage) note(k, e int) {
 	}
 }
 
-// fillVisits writes into the rollout batch of each group how often training has been where each agent step ended; 0
-// outside the projection.
+// fillVisits writes into the rollout batch of each group how often training has visited the cell where each agent step
+// ended; 0 outside the projection.
 func (v *coverage) fillVisits(groups []*group) {
 	if v == nil {
 		return
@@ -78,7 +78,7 @@ func (v *coverage) cell(g *group, row int) int32 {
 	return v.cells[row/g.x.N*v.agents+g.view.Agent(row%g.x.N)]
 }
 
-// averageBonus notes what the agent steps of the rollout batch have earned beside the task's reward.
+// averageBonus records the mean bonus of the agent steps of the rollout batch in each cell.
 func (v *coverage) averageBonus(groups []*group) {
 	if v == nil {
 		return

@@ -24,8 +24,8 @@ func tinyLock(seed uint64) Config {
 	return e
 }
 
-// TestCoverageCountsTheCellsVisitedSinceTrainingBegan: visits add up to the agent steps, never fall, and say what
-// coverage says.
+// TestCoverageCountsTheCellsVisitedSinceTrainingBegan: visits add up to the agent steps, never fall, and agree with the
+// coverage scalar.
 func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
 	st := open(t)
 	e := tinyLock(1)
@@ -56,8 +56,8 @@ func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
 	}
 }
 
-// TestTheBonusOfACellIsTheMeanOfItsAgentSteps: two environments of two agents for two steps, of which the second agent
-// is in the first group.
+// TestTheBonusOfACellIsTheMeanOfItsAgentSteps has two environments of two agents for two steps. The second agent is in
+// the first group.
 func TestTheBonusOfACellIsTheMeanOfItsAgentSteps(t *testing.T) {
 	v := &coverage{agents: 2, cells: []int32{0, 1, 0, -1, 2, 1, 0, 0}, visits: results.Visits{Recent: []uint64{4, 2, 1, 0}, Bonus: []float64{9, 9, 9, 9}}}
 	spec := &envs.Spec{Agents: 2, NumEnvs: 2, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}, Teams: []int{1, 0}, Groups: []envs.Group{{Name: "b", Obs: 1}, {Name: "a", Obs: 1}}}

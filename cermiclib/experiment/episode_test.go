@@ -58,8 +58,8 @@ func episodeIsTheFirst(t *testing.T, e Config) {
 	}
 }
 
-// recordAlone: where a run's record is committed without its weights, to train it would show the record; the sentence
-// says what trains it again.
+// recordAlone checks the error for a run whose record is committed without its weights. Training would only show the
+// record, so the error names the command that trains it again.
 func recordAlone(t *testing.T, e Config, r *results.Record) {
 	t.Helper()
 	st, packed := open(t), t.TempDir()
@@ -71,8 +71,8 @@ func recordAlone(t *testing.T, e Config, r *results.Record) {
 	}
 }
 
-// TestFewerEpisodesAreTheFirstOfMore: an evaluation stops with the last one that counts, and plays it as a longer one
-// does.
+// TestFewerEpisodesAreTheFirstOfMore: an evaluation stops with the last episode that counts, and plays it as a longer
+// evaluation does.
 func TestFewerEpisodesAreTheFirstOfMore(t *testing.T) {
 	few, many := tiny(1), tiny(1)
 	few.Budget.EvalEpisodes, many.Budget.EvalEpisodes = 1, 5
@@ -86,8 +86,8 @@ func TestFewerEpisodesAreTheFirstOfMore(t *testing.T) {
 	}
 }
 
-// TestSampledEvaluationsLeaveTrainingAsItIs: they play otherwise, unless a value learner does, which has nothing to
-// draw from.
+// TestSampledEvaluationsLeaveTrainingAsItIs: sampled evaluations choose other actions, unless the learner is a value
+// learner, which has no distribution.
 func TestSampledEvaluationsLeaveTrainingAsItIs(t *testing.T) {
 	for name, kind := range map[string]func(uint64) Config{"mappo": tiny, "q": tinyQ} {
 		greedy, sampled := kind(1), kind(1)
@@ -103,8 +103,8 @@ func TestSampledEvaluationsLeaveTrainingAsItIs(t *testing.T) {
 	}
 }
 
-// TestTheBeginningOfAnEpisodeIsScoredBesideTheWhole on a task that knows no success. Greedy choices alternate, and the
-// k-th time that one is taken pays k: 1 1 2 2 3 3 4, of which the benchmark counts five steps.
+// TestTheBeginningOfAnEpisodeIsScoredBesideTheWhole uses a task without success. Greedy choices alternate, and taking
+// one for the k-th time gives reward k: 1 1 2 2 3 3 4. The benchmark counts five of these steps.
 func TestTheBeginningOfAnEpisodeIsScoredBesideTheWhole(t *testing.T) {
 	r := must.Get(Run(t.Context(), cells(), open(t)))(t)
 	for _, e := range r.Evals {
@@ -114,8 +114,8 @@ func TestTheBeginningOfAnEpisodeIsScoredBesideTheWhole(t *testing.T) {
 	}
 }
 
-// TestALoadedPolicyPlaysAsItsEvaluationDid: on the environments of an evaluation it takes the same actions, whether it
-// is recurrent or one of a value learner, and the score of every episode is the recorded one.
+// TestALoadedPolicyPlaysAsItsEvaluationDid: on the environments of an evaluation, it takes the same actions, and the
+// score of every episode is the recorded one. This holds for recurrent policies and for value learners.
 func TestALoadedPolicyPlaysAsItsEvaluationDid(t *testing.T) {
 	for name, e := range map[string]Config{"mlp": tiny(3), "gru": tinyGRU(3), "qmix": tinyQ(3), "context": withContext()} {
 		e.Budget.EvalEpisodes = e.Task.Shared().NumEnvs // one round
@@ -270,8 +270,8 @@ func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
 	must.Refuse(t, err, "choose runs on one task")
 }
 
-// TestInsideRatesBesideWhatTrainingHasCounted: r^i over an episode that is looked at is as large as what training last
-// paid for such steps, although the trainer that plays it has counted nothing itself.
+// TestInsideRatesBesideWhatTrainingHasCounted: r^i over a traced episode is as large as the last bonus in training. The
+// trainer that plays the episode has counted no visits itself.
 func TestInsideRatesBesideWhatTrainingHasCounted(t *testing.T) {
 	for _, alpha := range []float64{0.2, 0} { // without a trained decoder, too
 		e, st := remembering(), open(t)

@@ -53,8 +53,8 @@ func (t *trainer) evaluate(ctx context.Context, watch watcher) (*results.Eval, e
 	return out, nil
 }
 
-// play runs one episode in every environment of env until the wanted ones, those of the first environments, are over.
-// It appends the ones that were not aborted to out.
+// play runs one episode in every environment of env until the wanted ones are over, in the first environments. It
+// appends the ones that were not aborted to out.
 func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *results.Eval, watch watcher) error {
 	s := env.Spec()
 	step, act := envs.NewStep(s), envs.NewActions(s)
@@ -189,7 +189,7 @@ func (p *seat) earn(k, horizon int, step *envs.Step, over []bool) {
 	}
 }
 
-// seedEvaluation names the streams of a round of an evaluation, one an agent. Those of training are named anew before
+// seedEvaluation names the streams of a round of an evaluation, one an agent. Training streams are named anew before
 // each rollout batch.
 func (t *trainer) seedEvaluation(round uint64, copies int) {
 	for _, g := range t.groups {
@@ -251,8 +251,8 @@ func (t *trainer) filmed(ctx context.Context, watch watcher) ([]envs.Scene, *res
 	return scenes, eval, err
 }
 
-// Evaluate plays the evaluation of the experiment as with the last saved weights of e's run: its own evaluation, with
-// more episodes, sampled actions or another score of the task. The run may be partial; it is not changed.
+// Evaluate plays the evaluation of the experiment as with the last saved weights of e's run. as may be e, or differ
+// from it by more episodes, sampled actions or another score of the task. The run may be partial; it is not changed.
 func Evaluate(ctx context.Context, e, as Config, st *results.Store) (*results.Eval, error) {
 	t, err := restored(e, as, st)
 	if err != nil {

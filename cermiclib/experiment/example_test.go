@@ -33,7 +33,7 @@ func temporary() (st *results.Store, remove func()) {
 	return must(results.Open(dir)), func() { os.RemoveAll(dir) }
 }
 
-// must is what an example does with an error.
+// must panics on errors in the examples.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -18,8 +18,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// Fork is a place where a run continued another's state with some settings changed. An experiment has the settings after
-// its last fork. Was leads back to the parent, so that the run can be repeated from its experiment alone.
+// Fork is a place where a run continued another's state with some settings changed. An experiment has the settings
+// after its last fork. Was leads back to the parent, so that the run can be repeated from its experiment alone.
 type Fork struct {
 	Parent string   `json:"parent" help:"ID of the parent run"`
 	At     int      `json:"at" range:"1..1000000000000" help:"frames that the parent was trained for"`
@@ -58,8 +58,8 @@ func (e Config) Branch(at int, set ...string) (Config, error) {
 	return child, child.Validate()
 }
 
-// Differences are the settings of e, as key=value, whose values differ in other. Where the two are made of other
-// parts, so that they do not have the same settings, the error is the first key that differs.
+// Differences are the settings of e, as key=value, whose values differ in other. If the two have different parts and so
+// different settings, the error is the first key that differs.
 func Differences(e, other Config) ([]string, error) {
 	here, there := conf.Keys(e), conf.Keys(other)
 	var out []string
@@ -98,8 +98,8 @@ func (e Config) Parent() (Config, error) {
 	return parent, err
 }
 
-// History says what the settings were before each fork, those of the budget left out, which say nothing of what was
-// learned: "explore.alpha=0.2 until 246k".
+// History lists the settings before each fork, "explore.alpha=0.2 until 246k". It leaves out settings of the budget,
+// which have no effect on learning.
 func (e Config) History() string {
 	var parts []string
 	for _, f := range e.Forks {
@@ -166,8 +166,8 @@ func (s *session) branchOff(ctx context.Context) error {
 	return nil
 }
 
-// stateOf returns the state of e's run after a number of frames: its checkpoint, or what training it in memory leads
-// to.
+// stateOf returns the state of e's run after a number of frames: its checkpoint, or the result of training it in
+// memory.
 func (s *session) stateOf(ctx context.Context, e Config, frames int) (results.Checkpoint, error) {
 	id, err := e.ID()
 	if err != nil {
@@ -216,7 +216,8 @@ func (s *session) adoptParent(ctx context.Context, t *trainer) error {
 }
 
 // fitted is a checkpoint of another experiment with the variables of this one. New variables have their initial values,
-// twins copies of the trained original. So α can become 0, which has no decoder and no momentum encoder, and grow again.
+// EMA copies the values of the trained original. So α can become 0, which has no decoder and no momentum encoder, and
+// grow again.
 func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 	stored := named(c.Tensors)
 	c.Tensors = slices.DeleteFunc(slices.Clone(c.Tensors), func(x safetensors.Tensor) bool {
@@ -242,8 +243,8 @@ func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 	return c, nil
 }
 
-// adopt goes on from a checkpoint of the experiment from, whose settings may differ: on its episodes if the task is
-// the same, else with what was learned on new ones.
+// adopt continues from a checkpoint of the experiment from, whose settings may differ. If the task is the same, it
+// keeps the running episodes; otherwise it keeps only the learned state and starts new ones.
 func (t *trainer) adopt(ctx context.Context, c results.Checkpoint, from Config) error {
 	was, err := conf.Marshal(from.Task)
 	if err != nil {

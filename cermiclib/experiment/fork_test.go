@@ -39,7 +39,7 @@ func stopAt(t *testing.T, e Config, frames int, st *results.Store) {
 	}
 }
 
-// notes runs e to its end and returns its record and what it told.
+// notes runs e to its end and returns its record and its notes.
 func notes(t *testing.T, e Config, st *results.Store) (*results.Record, string) {
 	t.Helper()
 	var told []string
@@ -47,8 +47,8 @@ func notes(t *testing.T, e Config, st *results.Store) (*results.Record, string) 
 	return r, strings.Join(told, "\n")
 }
 
-// What a fork leaves as it was goes on as if it had not been: longer evaluations are all that differs here, so that
-// what is trained must be the parent's to the last digit.
+// A fork continues everything that it does not change. Here only the evaluations differ, which are longer. So the
+// trained values must be the parent's to the last digit.
 func TestAForkGoesOnWhereItsParentWas(t *testing.T) {
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ type group struct {
 	needs     explore.Requirements
 	provider  explore.ContextProvider // nil unless actors read a context
 	context   []float32               // [E,N,F] of the provider
-	step      *envs.Step              // what the group's agents see now
+	step      *envs.Step              // current observations of the group's agents
 	act       *envs.Actions
 	x         *rl.Rollout
 	dist      *rl.Dist
@@ -83,7 +83,7 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 	return g, nil
 }
 
-// allocBuffers makes the buffers of a rollout batch; whole and act are those of the environment.
+// allocBuffers makes the buffers of a rollout batch; whole and act belong to the environment.
 func (g *group) allocBuffers(frames int, whole *envs.Step, act *envs.Actions) error {
 	s := g.spec
 	rows, c := s.NumEnvs*s.Agents, g.learner.HiddenLen()
@@ -111,7 +111,7 @@ func (g *group) allocBuffers(frames int, whole *envs.Step, act *envs.Actions) er
 	return nil
 }
 
-// path is what the names of the group's variables, scalars and stored parts begin with: "" or "adversary/".
+// path is the prefix of the group's variables, scalars and stored parts: "" or "adversary/".
 func (g *group) path() string {
 	if g.view.All() {
 		return ""
@@ -127,7 +127,7 @@ func inGroup(view *envs.View, err error) error {
 	return fmt.Errorf("group %s: %w", view.Name, err)
 }
 
-// learn is what follows a rollout batch: the explorer's reward, the learner's update, the explorer's.
+// learn runs the stages after a rollout batch: the explorer's reward, the learner's update, the explorer's.
 func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
 	type stage = func(context.Context, *rl.Rollout) (rl.Scalars, error)
 	x := g.x
@@ -150,8 +150,8 @@ func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
 	return nil
 }
 
-// decide samples the actions of step k, each agent from its own stream; frames are the ones trained so far, isFirst [E]
-// is 1 where an episode starts.
+// decide samples the actions of step k, each agent from its own stream. frames counts the frames trained so far;
+// isFirst [E] is 1 where an episode starts.
 func (g *group) decide(k, frames int, isFirst []uint8) error {
 	x, rows := g.x, len(g.streams)
 	in := seen(g.step, g.hidden)
@@ -176,7 +176,7 @@ func (g *group) decide(k, frames int, isFirst []uint8) error {
 	return nil
 }
 
-// seen is what the agents of a step see, with their policies' states.
+// seen returns the observations of the agents at a step, with their policies' states.
 func seen(step *envs.Step, hidden []float32) rl.Obs {
 	return rl.Obs{Obs: step.Obs, Cells: step.Cells, State: step.State, Mask: step.Mask, Alive: step.Alive, Hidden: hidden,
 		Visible: step.Visible, RelPos: step.RelPos}
@@ -195,7 +195,7 @@ func (g *group) forward(in *rl.Obs, isFirst []uint8) error {
 	return g.learner.Act(in, g.dist)
 }
 
-// keep stores the actions of step k and what it returned.
+// keep stores the actions of step k and its results.
 func (g *group) keep(k int) {
 	x := g.x
 	x.Record(k, g.act, g.step)
@@ -207,7 +207,7 @@ func (g *group) keep(k int) {
 	}
 }
 
-// end keeps the true last observation of environment c, whose episode ended with step k, and forgets the rest of the
+// end keeps the true last observation of environment c, whose episode ended with step k, and clears the state of that
 // episode.
 func (g *group) end(k, c int) {
 	g.x.End(k, c, g.step)

@@ -47,8 +47,8 @@ func variablesOf(t *testing.T, tr *trainer, group string) map[string]string {
 	return out
 }
 
-// TestGroupsAreTrainedApart: each group has variables of its own, which begin differently, are of its own observation's
-// size, and which the other group's learning leaves as they are.
+// TestGroupsAreTrainedApart: each group has variables of its own, with other initial values and its own observation's
+// size. The other group's learning does not change them.
 func TestGroupsAreTrainedApart(t *testing.T) {
 	for name, e := range map[string]Config{"mappo": opposed(small("mappo")), "cermic": opposed(remembering()), "qmix": opposed(tinyQ(3))} {
 		t.Run(name, func(t *testing.T) {
@@ -85,8 +85,8 @@ func TestGroupsAreTrainedApart(t *testing.T) {
 	}
 }
 
-// TestAGroupSeesItsOwnObservation: an adversary's networks read the 8 numbers that it sees, a good agent's 10, and
-// critics those of the group.
+// TestAGroupSeesItsOwnObservation: an adversary's networks read its 8 numbers, a good agent's networks read its 10.
+// Critics read the observations of the group.
 func TestAGroupSeesItsOwnObservation(t *testing.T) {
 	all := named(stateOf(t, trainerOf(t, opposed(small("mappo")))).Tensors)
 	for name, want := range map[string]int{
@@ -98,8 +98,8 @@ func TestAGroupSeesItsOwnObservation(t *testing.T) {
 	}
 }
 
-// TestResultsOfGroupsStandBesideTheWhole: returns of each group in every evaluation, whose mean is the benchmark's
-// metric, and scalars under the group's name.
+// TestResultsOfGroupsStandBesideTheWhole: every evaluation has the returns of each group, whose mean is the benchmark's
+// metric. Scalars are under the group's name.
 func TestResultsOfGroupsStandBesideTheWhole(t *testing.T) {
 	e := opposed(remembering())
 	st := open(t)
@@ -137,8 +137,8 @@ func TestResultsOfGroupsStandBesideTheWhole(t *testing.T) {
 	}
 }
 
-// TestInsideShowsBothGroups: every agent step has what its own group's explorer makes of it, and nodes of graphs are
-// agents of the whole.
+// TestInsideShowsBothGroups: every agent step has the internals of its own group's explorer. A graph has a node for
+// each agent of the task.
 func TestInsideShowsBothGroups(t *testing.T) {
 	for name, e := range map[string]Config{"objects": opposed(remembering()), "peers": acrossPeers(opposed(remembering()))} {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"cermic/envs/vmas"
 )
 
-// Stages of an iteration, as a hook is told them.
+// Stages of an iteration, passed to a hook.
 const (
 	collecting = "collect"
 	rewarding  = "reward"
@@ -29,8 +29,8 @@ const (
 
 var stages = []string{collecting, rewarding, learning, exploring, evaluating}
 
-// hook is called before each graph call of a hooked experiment. What it does belongs to no experiment: hooked ones have
-// the identity of those without.
+// hook is called before each graph call of a hooked experiment. It is no part of the experiment: hooked ones have the
+// identity of those without.
 type hook func(ctx context.Context, stage string) error
 
 // hooked makes the stages of e call h.
@@ -56,7 +56,7 @@ type watchedLearner struct {
 	watched *watchedModule
 }
 
-// Act is told apart from that of the rollout batch by its place: it follows the last stage of training.
+// Act belongs to an evaluation if it follows the last stage of training, else to the rollout batch.
 func (l *watchedLearner) Act(in *rl.Obs, out *rl.Dist) error {
 	if l.watched.trained {
 		if err := l.watched.hook(context.Background(), evaluating); err != nil {
@@ -113,7 +113,7 @@ func (c altered) Build(seed uint64, workers int) (envs.Env, error) {
 	return c.alter(env), err
 }
 
-// spoiledEnv shows what spoil makes of each step.
+// spoiledEnv shows each step as changed by spoil.
 type spoiledEnv struct {
 	envs.Env
 	envs.Coverer
@@ -125,8 +125,8 @@ func (e spoiledEnv) Step(act *envs.Actions, out *envs.Step) {
 	e.spoil(out)
 }
 
-// curious is the smallest explorer with all that a real one has: a bonus that depends on observation and action, a
-// state of its own that training changes and a checkpoint must hold, and the ability to score old experience.
+// curious is the smallest explorer with all parts of a real one. Its bonus depends on observation and action. Training
+// changes its state, which a checkpoint must hold, and it can score old experience.
 type curious struct{}
 
 func init() { explore.Register(curious{}) }
@@ -178,8 +178,8 @@ func (c *curiosity) Load(state []byte) error {
 	return err
 }
 
-// cellTask shows what balance does not: cells instead of vectors, and actions that can be unavailable. The cells of an
-// agent count what it has done in its episode of 7 steps; choice k is forbidden after it was taken.
+// cellTask has features that balance lacks: cells instead of vectors, and actions that can be unavailable. The cells of
+// an agent count its actions in its episode of 7 steps; choice k is forbidden after it was taken.
 type cellTask struct{ envs.Common }
 
 const cellSteps = 7
@@ -278,7 +278,7 @@ func (e *cellEnv) Load(state []byte) error {
 	return nil
 }
 
-// blindConfig is a learner that looks at nothing and learns nothing.
+// blindConfig is a learner that reads no observations and learns nothing.
 type blindConfig struct{}
 
 type blind struct{}

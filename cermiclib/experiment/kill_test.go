@@ -57,7 +57,7 @@ func small(method string) Config {
 	switch method {
 	case "mappo-db":
 		return longer(smallDB(11))
-	case "qmix-cermic": // paid anew for old experience
+	case "qmix-cermic": // bonus of old experience computed anew
 		e := tinyCurious(learn.IntAtSample)(11)
 		c := small("mappo-cermic").Explore.(cermic.Config)
 		c.PeerChannels = false // which a replay does not hold
@@ -88,7 +88,7 @@ func small(method string) Config {
 	return e
 }
 
-// child is what the other process does.
+// child is the main function of the other process.
 func child(dir string) error {
 	saveEvery = 0
 	st, err := results.Open(dir)

@@ -90,8 +90,8 @@ func TestOneLaunchOfManyUpdatesEqualsOneAtATime(t *testing.T) {
 	}
 }
 
-// trainedBy trains small(method) in another process on the backend that an environment without GOMLX_BACKEND leads to,
-// or on a named one. Each process has one backend.
+// trainedBy trains small(method) in another process, since each process has one backend. The backend is the named one,
+// or the choice of an environment without GOMLX_BACKEND.
 func trainedBy(t *testing.T, backend, method string) *results.Record {
 	t.Helper()
 	st := open(t)
@@ -125,8 +125,8 @@ func TestBackendsAgreeOnTheFirstIteration(t *testing.T) {
 			t.Errorf("%s: scalars are %v and %v", method, xla.Scalars, pure.Scalars)
 		}
 		// Backends add in different orders, which float32 shows in its seventh digit and gradients enlarge: 3e-6 was
-		// measured, relative to the value or to 1. Agents that touch each other enlarge it further, in what their
-		// episodes come to: 8e-4 with the instructions of AVX2.
+		// measured, relative to the value or to 1. Contacts between agents enlarge the difference of episodes' results
+		// further: 8e-4 with the instructions of AVX2.
 		worst, name := 0.0, ""
 		for key, points := range pure.Scalars {
 			a, b := points[0].Value, xla.Scalars[key][0].Value

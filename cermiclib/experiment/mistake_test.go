@@ -120,8 +120,8 @@ func TestMistakesOfTasksAreNamed(t *testing.T) {
 	}
 }
 
-// spoil makes the environments of e show NaN or infinite numbers from the iteration after the first on: change says in
-// which field, while collecting or evaluating.
+// spoil makes the environments of e show NaN or infinite numbers from the iteration after the first on. change selects
+// the field; when is collecting or evaluating.
 func spoil(e Config, change func(s *envs.Step), when string, from int) (spoiled Config, watch func(results.Event)) {
 	stage, iterations := "", 0
 	spoil := func(s *envs.Step) {

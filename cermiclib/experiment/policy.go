@@ -63,8 +63,8 @@ func (p *Policy) Env(seed uint64) (envs.Env, error) { return p.trainer.exp.Task.
 // Spec describes the environments that the policy acts in.
 func (p *Policy) Spec() *envs.Spec { return p.trainer.spec }
 
-// Reset clears the recurrent states and the context of the environments c with mask[c] != 0 (nil: all), in which an
-// episode starts: call it with every Env.Reset but the first.
+// Reset clears the recurrent states and the context of the environments c with mask[c] != 0 (nil: all). An episode
+// starts there, so call it with every Env.Reset but the first.
 func (p *Policy) Reset(mask []uint8) {
 	copies := p.Spec().NumEnvs
 	for c := range copies {
@@ -98,5 +98,5 @@ func (p *Policy) Act(step *envs.Step, act *envs.Actions) error {
 	return err
 }
 
-// Close gives back what the policy's graphs hold.
+// Close releases the policy's graphs.
 func (p *Policy) Close() { p.trainer.close() }

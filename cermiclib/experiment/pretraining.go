@@ -21,7 +21,7 @@ import (
 	"cermic/envs/conf"
 )
 
-// Pretraining asks for a memory's pre-training on random play of a task: all that its weights follow from.
+// Pretraining holds all settings of a memory's pre-training on random play of a task. Its weights follow from these.
 type Pretraining struct {
 	Task   envs.Config   `json:"task"`
 	Memory memory.Config `json:"memory"`
@@ -32,8 +32,8 @@ type Pretraining struct {
 	Stages int           `json:"stages,omitzero" range:"0..2"` // with an optimiser of its own each; 0: a single stage, or of an earlier program, which shared one
 }
 
-// SetMemory lets p pre-train a memory with c's settings, in the stages that its kind takes; a memory that cannot be
-// is refused with one sentence.
+// SetMemory lets p pre-train a memory with c's settings, in the stages that its kind takes. The error, one sentence,
+// refuses a memory that cannot be pre-trained.
 func (p *Pretraining) SetMemory(c memory.Config) (err error) {
 	if _, graph := c.(memory.DynamicGraph); graph {
 		p.Stages = 2
@@ -42,20 +42,20 @@ func (p *Pretraining) SetMemory(c memory.Config) (err error) {
 	return err
 }
 
-// Pretrained is what came of it: the hash that names the weights, and how good they got on held-out play.
+// Pretrained is the result of a Pretraining: the hash that names the weights, and their quality on held-out play.
 type Pretrained struct {
 	Weights string
 	memory.Quality
 }
 
-// File is what a store calls the file that says what came of p.
+// File is the name of p's result file in a store.
 func (p Pretraining) File() (string, error) {
 	id, err := conf.Hash(p)
 	return path.Join(results.PretrainedFolder, id+".json"), err
 }
 
-// Find returns what came of p, from a store or the committed records below it; the error is fs.ErrNotExist if neither
-// knows.
+// Find returns the result of p from a store or the committed records below it. The error is fs.ErrNotExist if neither
+// has it.
 func (p Pretraining) Find(st *results.Store) (*Pretrained, error) {
 	name, err := p.File()
 	if err != nil {
@@ -78,14 +78,14 @@ func readPretrained(data []byte) (*Pretrained, error) {
 	return r, json.Unmarshal(data, r)
 }
 
-// Here reports whether the weights themselves are in the store: of committed ones only the quality is.
+// Here reports whether the weights themselves are in the store; committed records have only their quality.
 func (r *Pretrained) Here(st *results.Store) bool {
 	_, err := os.Stat(memory.PretrainedPath(st.Dir(), r.Weights))
 	return err == nil
 }
 
-// Run returns what came of p if its weights are in the store, else pre-trains and keeps weights and quality there.
-// watch gets every epoch and may be nil.
+// Run returns the result of p if its weights are in the store. Otherwise it pre-trains and keeps weights and quality
+// there. watch gets every epoch and may be nil.
 func (p Pretraining) Run(
 	ctx context.Context, st *results.Store, watch func(stage string, epoch int, loss float64),
 ) (*Pretrained, error) {
@@ -115,7 +115,7 @@ func (p Pretraining) Run(
 	return made, made.Save(p, st)
 }
 
-// Save says in the store that this came of p.
+// Save stores r as the result of p.
 func (r Pretrained) Save(p Pretraining, st *results.Store) error {
 	name, err := p.File()
 	if err != nil {
@@ -134,7 +134,7 @@ func (r Pretrained) Save(p Pretraining, st *results.Store) error {
 	return results.WriteFile(filepath.Join(st.Dir(), filepath.FromSlash(name)), data)
 }
 
-// ExportPretrained copies what a store knows of the pre-trained weights that runs name into a folder of records.
+// ExportPretrained copies results of Pretraining from a store into a folder of records, for the weights that rs name.
 func ExportPretrained(st *results.Store, rs []*results.Record, folder string) error {
 	files, err := fs.Glob(os.DirFS(st.Dir()), results.PretrainedFolder+"/*.json")
 	if err != nil {

@@ -41,8 +41,8 @@ func onRealGames(e Config) Config {
 }
 
 // TestARunTrainsAndEvaluatesOnRealGames: evaluation has games of its own, which serve every evaluation, and all games
-// can be used again by the next run. One game of training and one of the evaluation fail in the middle of a battle:
-// these battles do not count.
+// can be used again by the next run. One game of training and one of the evaluation fail in the middle of a battle.
+// These battles do not count.
 func TestARunTrainsAndEvaluatesOnRealGames(t *testing.T) {
 	servers := realGames(t, 4)
 	servers[0].Faults = map[int]sc2test.Fault{40: sc2test.Drop}
@@ -78,7 +78,7 @@ func TestARunTrainsAndEvaluatesOnRealGames(t *testing.T) {
 	}
 }
 
-// TestAnEvaluationEndsWhenEveryBattleIsAborted: games that start, and fail in every battle, would otherwise be started
+// TestAnEvaluationEndsWhenEveryBattleIsAborted: otherwise, games that start and fail in every battle would be started
 // for ever.
 func TestAnEvaluationEndsWhenEveryBattleIsAborted(t *testing.T) {
 	for _, server := range realGames(t, 4)[2:] {
@@ -91,7 +91,7 @@ func TestAnEvaluationEndsWhenEveryBattleIsAborted(t *testing.T) {
 	must.Refuse(t, err, "8 episodes of smac/zerg_5_vs_5 were aborted in an evaluation of 7")
 }
 
-// TestAStoppedRunGoesOnOnRealGames, in new battles; a value learner is told that it cannot.
+// TestAStoppedRunGoesOnOnRealGames: it continues in new battles, except for value learners, which are refused.
 func TestAStoppedRunGoesOnOnRealGames(t *testing.T) {
 	for name, kind := range map[string]func(uint64) Config{"mappo": tiny, "qmix": tinyQ} {
 		realGames(t, 4)
@@ -107,7 +107,7 @@ func TestAStoppedRunGoesOnOnRealGames(t *testing.T) {
 	}
 }
 
-// TestABattleThatIsAbortedIsNotFilmed: another is.
+// TestABattleThatIsAbortedIsNotFilmed: another one is filmed instead.
 func TestABattleThatIsAbortedIsNotFilmed(t *testing.T) {
 	realGames(t, 4)
 	st, e := open(t), onRealGames(tiny(1))

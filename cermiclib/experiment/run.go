@@ -28,13 +28,13 @@ const patience = time.Second
 // call later resumes. watch is called from this goroutine after every iteration.
 //
 // An experiment that cannot be built leaves nothing in the store. If a loss, reward or score becomes NaN or infinite,
-// the run is saved at the start of that iteration and ends with an error; the same call repeats the iteration.
+// the run ends with an error. It is saved at the start of that iteration, and the same call repeats the iteration.
 func Run(ctx context.Context, e Config, st *results.Store, watch ...func(results.Event)) (*results.Record, error) {
 	return start(ctx, e, st, true, watch...)
 }
 
-// start is Run, which waits for a run that another process trains, or without waiting ends with an error that wraps
-// results.ErrBusy.
+// start is Run if wait is true. Otherwise it does not wait for a run that another process trains, and returns an error
+// that wraps results.ErrBusy.
 func start(
 	ctx context.Context, e Config, st *results.Store, wait bool, watch ...func(results.Event),
 ) (*results.Record, error) {
@@ -49,12 +49,12 @@ func start(
 	s := session{exp: e, store: st, watch: watch, began: time.Now(), sources: sourcesHash()}
 	if found, err := st.Get(id); err == nil && found.Complete { // Claim names and repairs a damaged one
 		if e.Method != "" {
-			found.Method = e.Method // the name of today
+			found.Method = e.Method // the current name
 		}
 		s.emitStored(found)
 		return found, nil
 	}
-	if who := st.Owner(id); who != "" && !wait { // before graphs are compiled for nothing
+	if who := st.Owner(id); who != "" && !wait { // checked early, to save the compilation
 		return nil, fmt.Errorf("run %s is being trained by %s: %w", id, who, results.ErrBusy)
 	}
 	defer s.release()
@@ -69,7 +69,7 @@ func start(
 	if s.claim, err = st.Claim(ctx, id, text, e.header(), wait, s.note); err != nil {
 		return nil, err
 	}
-	s.began = s.began.Add(time.Since(asked)) // what another process had the run for is no time of this one
+	s.began = s.began.Add(time.Since(asked)) // without the time spent waiting for another process
 	if s.claim.Record().Complete {
 		s.emitStored(s.claim.Record())
 	} else {
@@ -102,7 +102,7 @@ func (s *session) emit(e results.Event) {
 
 func (s *session) note(line string) { s.emit(results.Event{Note: line}) }
 
-// emitState tells of a run that is not claimed: with what the store has of it.
+// emitState reports the state of a run that is not claimed, with the stored results.
 func (s *session) emitState(state string) {
 	header := s.exp.header()
 	if r, err := s.store.Get(header.ID); err == nil {
@@ -129,8 +129,8 @@ func (s *session) build(ctx context.Context) (err error) {
 	})
 }
 
-// patiently runs one stage of the work. A graph call or a compilation does not look at ctx: after a stop and a moment
-// the stage is left to end by itself.
+// patiently runs one stage of the work. A graph call or a compilation does not look at ctx. So after a stop and a
+// moment, patiently returns and the stage ends by itself.
 func (s *session) patiently(ctx context.Context, stage func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- stage() }()
@@ -148,7 +148,7 @@ func (s *session) patiently(ctx context.Context, stage func() error) error {
 	}
 }
 
-// release gives back what the graphs hold, once nothing runs on them any more.
+// release frees the graphs once no stage runs on them any more.
 func (s *session) release() {
 	if s.left != nil {
 		left := s.left
@@ -206,7 +206,7 @@ func (s *session) train(ctx context.Context) (err error) {
 
 func (s *session) seconds() float64 { return s.before + time.Since(s.began).Seconds() }
 
-// host says where the run was trained, for how long, and whether a commit has the sources that trained it.
+// host describes where the run was trained, for how long, and whether a commit has the sources that trained it.
 func (s *session) host() results.Host {
 	h := results.CollectHost(s.backend.Label)
 	h.Seconds, h.Sources = s.seconds(), s.sources
@@ -251,8 +251,8 @@ func (s *session) iterate(ctx context.Context, out *iteration) (err error) {
 	return err
 }
 
-// write appends a finished iteration to the files, which are thus always in step with the snapshot at its start or
-// with the one at its end.
+// write appends a finished iteration to the files. So these always match the snapshot at its start or the one at its
+// end.
 func (s *session) write(done *iteration) error {
 	if err := s.claim.AppendScalars(s.trainer.frames, done.scalars); err != nil {
 		return err
@@ -268,7 +268,7 @@ func (s *session) write(done *iteration) error {
 	return nil
 }
 
-// due says whether an evaluation belongs between before and frames: after the first rollout batch, at every multiple
+// due reports whether an evaluation belongs between before and frames: after the first rollout batch, at every multiple
 // of the cadence, and at the end.
 func (s *session) due(before, frames int) bool {
 	every := s.exp.Budget.EvalEvery
@@ -284,7 +284,7 @@ func (s *session) event(fps float64, e results.Event) results.Event {
 	return e
 }
 
-// stopped saves where the interrupted iteration began, and turns its error into one that says how to go on.
+// stopped saves the state at the start of the interrupted iteration, and returns an error that explains how to resume.
 func (s *session) stopped(ctx context.Context, err error) error {
 	id, at := s.claim.Record().ID, s.snapshot.Frames
 	if saving := s.save(); saving != nil {

@@ -20,8 +20,8 @@ import (
 	"cermic/envs/vmas"
 )
 
-// tiny is an experiment of 4 iterations, in episodes of 50 steps, which no rollout batch ends with, that trains in
-// about a second on any backend.
+// tiny is an experiment of 4 iterations that trains in about a second on any backend. Its episodes of 50 steps do not
+// end with rollout batches.
 func tiny(seed uint64) Config {
 	task := vmas.DefaultBalance()
 	task.MaxSteps = 50
@@ -61,8 +61,8 @@ func tinyGRU(seed uint64) Config {
 	return e
 }
 
-// tinyRecurrentQ is tinyQ with a recurrent policy: chunks go over the border of rollout batches, and a replay that is
-// smaller than the run keeps the states that they began in.
+// tinyRecurrentQ is tinyQ with a recurrent policy. Chunks cross the border of rollout batches. The replay is smaller
+// than the run and keeps the states at the start of chunks.
 func tinyRecurrentQ(seed uint64) Config {
 	e := tinyQ(seed)
 	e.Policy = policy.SPECTra{Width: 8, Heads: 2, Mask: true, Core: policy.CoreGRU, Steps: 3, Revision: 2}
@@ -183,7 +183,7 @@ func trainInPieces(t *testing.T, e Config, st *results.Store) {
 	}
 }
 
-// TestWhenTheBonusIsComputedMatters keeps the two readings of int_at from being one.
+// TestWhenTheBonusIsComputedMatters checks that the two readings of int_at differ.
 func TestWhenTheBonusIsComputedMatters(t *testing.T) {
 	losses := map[string]float64{}
 	for _, at := range []string{learn.IntAtCollect, learn.IntAtSample} {
@@ -196,7 +196,7 @@ func TestWhenTheBonusIsComputedMatters(t *testing.T) {
 	}
 }
 
-// TestAChangedTaskIsNotResumed: what a replay is rebuilt from is only good for the task that it was recorded on.
+// TestAChangedTaskIsNotResumed: a replay can be rebuilt only on the task that it was recorded on.
 func TestAChangedTaskIsNotResumed(t *testing.T) {
 	e, st := tinyQ(1), open(t)
 	stopAt(t, e, 200, st)

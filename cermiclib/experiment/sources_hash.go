@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	_, thisFile, _, _ = runtime.Caller(0)                              // as the compiler found it, also for a notebook's cell
+	_, thisFile, _, _ = runtime.Caller(0)                              // as compiled, also for a notebook's cell
 	root              = filepath.Join(filepath.Dir(thisFile), "../..") // folder of the module
 	sourcePath        = regexp.MustCompile(`^(go\.sum|(cermiclib|envs)/.*\.(go|c|h)|envs/meltingpot/sprites\.json\.gz)$`)
 	testPath          = regexp.MustCompile(`_test\.go$`)
@@ -32,7 +32,7 @@ var (
 // Built is when the compiler last compared this program with its sources, zero if unknown: a copy's modification time.
 func Built() time.Time {
 	program, _ := os.Executable()
-	// `go run` keeps programs in folders with such names, and has compared them.
+	// `go run` keeps programs in folders with such names, and has compared them with their sources.
 	if folder := filepath.Base(filepath.Dir(program)); len(folder) == len("-d")+2*sha256.Size {
 		return started
 	}

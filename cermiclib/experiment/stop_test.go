@@ -15,8 +15,8 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// stopIn stops a run of tiny(seed) in the second of its iterations, in the given stage. While stubborn is open, the stage
-// does not notice.
+// stopIn stops a run of tiny(seed) in the second of its iterations, in the given stage. While stubborn is open, the
+// stage ignores the stop.
 func stopIn(t *testing.T, st *results.Store, seed uint64, stage string, stubborn <-chan struct{}) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -137,7 +137,7 @@ func TestAStopThatCannotBeSavedSaysSo(t *testing.T) {
 	var got error
 	e := hooked(tiny(2), func(_ context.Context, stage string) error {
 		stop()
-		// Somebody removes the run while it trains.
+		// The run is removed while it trains.
 		if got == nil {
 			got = os.RemoveAll(st.Dir())
 		}

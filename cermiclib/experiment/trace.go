@@ -76,8 +76,8 @@ func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Trace)
 	return nil
 }
 
-// scatter puts values, one an agent step of a group, into their places among all agents; without values dst stays as
-// it is.
+// scatter puts values, one an agent step of a group, into their places among all agents. Without values, dst does not
+// change.
 func scatter[T any](dst *[]T, values []T, in *results.Trace, place func(row int) int) {
 	if len(values) > 0 && *dst == nil {
 		*dst = make([]T, in.Steps*in.Agents)
@@ -98,8 +98,8 @@ func (g *group) wide(graph results.Graph, agents int) results.Graph {
 	return out
 }
 
-// weightsError is the error of playing e's run if its weights cannot be read. Where the store has only its record, as of
-// committed runs, it names the command that trains again and wraps fs.ErrNotExist.
+// weightsError is the error of playing e's run if its weights cannot be read. Where the store has only its record, as
+// for committed runs, it names the command that trains again and wraps fs.ErrNotExist.
 func (e Config) weightsError(id string, st *results.Store, err error) error {
 	what := fmt.Sprintf("%s on %s with seed %d, run %s", e.Label(), e.Task.Kind(), e.Seed, id)
 	cure := "train it first"

@@ -23,7 +23,7 @@ type trainer struct {
 	env       envs.Env
 	spec      *envs.Spec
 	groups    []*group
-	step      *envs.Step // what all agents see now
+	step      *envs.Step // current observations of all agents
 	act       *envs.Actions
 	isFirst   []uint8   // [E] 1 where an episode has just started: the mask of the last reset
 	score     []float32 // [E] of the running episodes
@@ -70,7 +70,7 @@ func newTrainer(e Config, backend nn.Backend, files string) (_ *trainer, err err
 	return t, t.observe(0)
 }
 
-// close gives back what the graphs and the environment hold.
+// close releases the graphs and the environment.
 func (t *trainer) close() {
 	for _, g := range t.groups {
 		g.build.Close()
@@ -78,7 +78,7 @@ func (t *trainer) close() {
 	envs.Close(t.env)
 }
 
-// observe shows every group what its agents see now, after k steps of the rollout batch.
+// observe passes every group the current observations of its agents, after k steps of the rollout batch.
 func (t *trainer) observe(k int) error {
 	if err := envs.CheckStep(t.env, t.step, nil); err != nil {
 		return fmt.Errorf("%s, step %d of iteration %d: %w", t.spec.Name, k, t.iteration, err)
@@ -152,7 +152,7 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 // collected is the number of frames of a rollout batch.
 func (t *trainer) collected() int { return t.groups[0].x.T * t.spec.NumEnvs }
 
-// finite names the first scalar, in alphabetical order, that is no number to go on with.
+// finite names the first scalar, in alphabetical order, that is NaN or infinite.
 func (t *trainer) finite(s rl.Scalars) error {
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		if v := s[name]; math.IsNaN(v) || math.IsInf(v, 0) {
@@ -196,8 +196,8 @@ func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
 	return scalars, nil
 }
 
-// gather fills the rollouts with T steps of every environment; act writes a group's actions of step k into its act
-// and what belongs to them into its rollout.
+// gather fills the rollouts with T steps of every environment. act writes a group's actions of step k into its act, and
+// the data that belong to them into its rollout.
 func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (done episodes, err error) {
 	done.returns = make([]float64, len(t.groups))
 	steps, e := t.groups[0].x.T, t.spec.NumEnvs
@@ -291,8 +291,8 @@ type episodes struct {
 	returns       []float64 // [groups] of the reward that is trained on, mean over agents
 }
 
-// scalars are present only where they mean something: a rollout batch without an ended episode has no train_score.
-// Those of a group among several have BenchMARL's names.
+// scalars are present only where they are defined: a rollout batch without an ended episode has no train_score. Scalars
+// of a group among several have BenchMARL's names.
 func (e *episodes) scalars(groups []*group) rl.Scalars {
 	out := rl.Scalars{"episodes": float64(e.n)}
 	if e.n > 0 {

@@ -9,8 +9,8 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Bonus says how an intrinsic reward is normalised and weighted before it is added to the extrinsic one. Configs of
-// explorers embed it.
+// Bonus holds the settings by which an intrinsic reward is normalised and weighted before it is added to the extrinsic
+// one. Configs of explorers embed it.
 type Bonus struct {
 	IntNorm         string  `json:"int_norm" oneof:"none,std,return_std,center_std" help:"normalisation of the intrinsic reward by running statistics"`
 	IntMemory       float64 `json:"int_memory" range:"0..1" help:"weight, of earlier batches in the running statistics; 1: no decay"`
@@ -20,8 +20,8 @@ type Bonus struct {
 	IntAnnealFrames int     `json:"int_anneal_frames" range:"1..1000000000000" help:"frames until int_coef reaches 0 under linear_to_zero"`
 }
 
-// How an intrinsic reward r is normalised (int_norm). The statistics are over all agents, and take a rollout batch in
-// before it is normalised; int_memory says how much of earlier rollout batches they hold.
+// Normalisation of an intrinsic reward r (int_norm). The statistics are over all agents and include a rollout batch
+// before it is normalised. int_memory is the weight of earlier rollout batches in them.
 const (
 	NormNone      = "none"       // r, neither scaled nor clipped
 	NormStd       = "std"        // r / running standard deviation of r
@@ -35,14 +35,14 @@ const (
 	AnnealLinear = "linear_to_zero"
 )
 
-// defaultCoef are the weights of the methods' bonuses by the Kind of the explorer: one point of the grid 0.002, 0.01,
-// 0.05, 0.2 for each method, the same for all tasks.
+// defaultCoef has the weights of the methods' bonuses by the Kind of the explorer. For each method it is one point of
+// the grid 0.002, 0.01, 0.05, 0.2, the same for all tasks.
 var defaultCoef = map[string]float64{"mace": 0.01, "db": 0.05, "rff": 0.01}
 
-// DefaultBonus scales the bonus of every curiosity method alike: minus the running mean over all of training, divided
-// by the running standard deviation, weighted by defaultCoef of the explorer's Kind. Without centring, a bonus rewards
-// not finishing an episode that ends at success. Methods then differ in what they find new, and in how fast that fades,
-// not in units.
+// DefaultBonus scales the bonus of every curiosity method alike. It subtracts the running mean over all of training,
+// divides by the running standard deviation, and weights by defaultCoef of the explorer's Kind. Without centring, a
+// bonus rewards not finishing an episode that ends at success. Methods then differ in the steps that they find new and
+// in how fast novelty fades, not in units.
 func DefaultBonus(kind string) Bonus {
 	return Bonus{IntNorm: NormCenterStd, IntMemory: 1, IntClip: 5, IntCoef: defaultCoef[kind], IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000}
 }
@@ -58,19 +58,19 @@ func (b Bonus) coef(frames int) float64 {
 	return b.IntCoef
 }
 
-// RewardNormaliser adds an intrinsic reward to rollouts as a Bonus says. Explorers embed it or hold one; its Save and
-// Load are part of theirs.
+// RewardNormaliser adds an intrinsic reward to rollouts with the settings of a Bonus. Explorers embed it or hold one.
+// Its Save and Load are part of theirs.
 type RewardNormaliser struct {
 	Bonus
 	stats
 }
 
-// NewRewardNormaliser returns a payer that has seen nothing yet.
+// NewRewardNormaliser returns a normaliser with empty statistics.
 func NewRewardNormaliser(b Bonus) RewardNormaliser {
 	return RewardNormaliser{b, stats{Scale: 1, Coef: b.coef(0)}}
 }
 
-// stats is what a RewardNormaliser carries from one rollout batch to the next.
+// stats is the state that a RewardNormaliser carries from one rollout batch to the next.
 type stats struct {
 	Raw     rl.Running // of r
 	Sum     rl.Running // of its discounted sum
@@ -83,12 +83,12 @@ type stats struct {
 // statTiny keeps a spread that is still zero from dividing by zero.
 const statTiny = 1e-8
 
-// SpreadScalar is the name of the standard deviation, over the agent steps of a rollout batch, of the bonus as it is
-// added to the extrinsic reward: int_coef × normalised r^i. Every run with a bonus reports it.
+// SpreadScalar is the name of the standard deviation, over the agent steps of a rollout batch, of the bonus added to
+// the extrinsic reward. That bonus is int_coef × normalised r^i. Every run with a bonus reports it.
 const SpreadScalar = "explore/spread"
 
-// Apply takes in the reward raw [T,E,N] of a rollout and adds it, normalised and weighted, to the intrinsic reward of
-// every agent that is alive. name begins the names of the scalars, but for SpreadScalar.
+// Apply updates the statistics with the reward raw [T,E,N] of a rollout. It adds the reward, normalised and weighted,
+// to the intrinsic reward of every living agent. name is the prefix of all scalars but SpreadScalar.
 func (p *RewardNormaliser) Apply(x *rl.Rollout, raw []float32, name string) rl.Scalars {
 	var now, normed rl.Running
 	p.take(x, raw, &now)
@@ -135,7 +135,7 @@ func (p *RewardNormaliser) take(x *rl.Rollout, raw []float32, now *rl.Running) {
 	}
 }
 
-// normalised is r as int_norm wants it.
+// normalised returns r as int_norm selects.
 func (p *RewardNormaliser) normalised(r float32) float64 {
 	v := (float64(r) - p.Shift) / p.Scale
 	if p.IntNorm == NormNone {
@@ -147,8 +147,8 @@ func (p *RewardNormaliser) normalised(r float32) float64 {
 // Scaled is what Apply would add for r with the statistics of the last rollout.
 func (p *RewardNormaliser) Scaled(r float32) float32 { return float32(p.Coef * p.normalised(r)) }
 
-// AddPeers adds to the reward r [frames,N] of each living agent weight times those of its living peers in the same
-// frame. alive is [frames,N].
+// AddPeers adds weight times the rewards of all living peers in the same frame to the reward r [frames,N] of each
+// living agent. alive is [frames,N].
 func AddPeers(r []float32, alive []uint8, agents int, weight float64) {
 	if weight == 0 {
 		return

@@ -38,7 +38,7 @@ func TestNormalisationByHand(t *testing.T) {
 		for k := range want {
 			got := float64(x.Intrinsic[k])
 			if k == 0 {
-				got -= 100 // what was there stays
+				got -= 100 // the reward before Apply
 			}
 			// float32 at 100
 			if math.Abs(got-0.5*want[k]) > 1e-5 {
@@ -51,8 +51,8 @@ func TestNormalisationByHand(t *testing.T) {
 	}
 }
 
-// TestSpreadIsThatOfWhatIsAdded: rewards 1, 2 and 6 over their standard deviation √(14/3), the last one clipped to 2,
-// times 0.5.
+// TestSpreadIsThatOfWhatIsAdded has rewards 1, 2 and 6 over their standard deviation √(14/3), the last one clipped to
+// 2, times 0.5.
 func TestSpreadIsThatOfWhatIsAdded(t *testing.T) {
 	p, x := NewRewardNormaliser(Bonus{IntNorm: NormStd, IntClip: 2, IntCoef: 0.5, IntAnneal: AnnealNone}), lone(1, 1, 1)
 	got := p.Apply(x, []float32{1, 2, 6}, "test")[SpreadScalar]
@@ -66,7 +66,7 @@ func TestSpreadIsThatOfWhatIsAdded(t *testing.T) {
 	}
 }
 
-// TestAllBonusesHaveOneScale: by default, only what the bonus is and its weight tell methods apart.
+// TestAllBonusesHaveOneScale: by default, only the kind of bonus and its weight distinguish methods.
 func TestAllBonusesHaveOneScale(t *testing.T) {
 	for _, b := range []Bonus{DefaultMACE().Bonus, DefaultDB().Bonus, DefaultRFF().Bonus} {
 		if b.IntCoef = 0; b != DefaultBonus("") {
@@ -98,7 +98,7 @@ func TestStatisticsRememberAsMuchAsTheyShall(t *testing.T) {
 }
 
 // A code that moves into its band lifts the reward once, far beyond its spread. All-time statistics take decades of
-// rollout batches to get over that: their bonus is nearly a constant.
+// rollout batches to recover, so their bonus is nearly constant.
 func TestForgettingKeepsACentredBonusAlive(t *testing.T) {
 	spread := map[float64]float64{}
 	for _, memory := range []float64{0, 1} {
@@ -127,7 +127,7 @@ func TestTheDeadAreNeitherPaidNorCounted(t *testing.T) {
 func TestPeersBonusesAddUp(t *testing.T) {
 	r := []float32{1, 2, 4, 8}
 	AddPeers(r, []uint8{1, 1, 1, 0}, 2, 0.5)
-	if want := []float32{2, 2.5, 4, 8}; !slices.Equal(r, want) { // the dead one, worth 8, counts nothing
+	if want := []float32{2, 2.5, 4, 8}; !slices.Equal(r, want) { // the dead agent, with reward 8, does not count
 		t.Errorf("shared bonuses are %v, want %v", r, want)
 	}
 }

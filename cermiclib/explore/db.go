@@ -16,17 +16,16 @@ import (
 	"cermic/envs/rng"
 )
 
-// DB is the Dynamic Bottleneck (Bai et al. 2021): an agent is rewarded for steps whose dynamics-relevant code tells
-// much. One module serves all agents, each of whose steps (o, a, o') is a sample:
+// DB is the Dynamic Bottleneck (Bai et al. 2021): an agent is rewarded for steps whose dynamics-relevant code has much
+// information. One module serves all agents. Each agent step (o, a, o') is a sample.
 //
 //	s = f(o), s' = f⁻(o')                 encoder and its momentum copy
 //	z ~ N(μ(s,a), σ²(s,a))                the bottleneck
 //	L = w_kl·KL(N(μ,σ²) ‖ N(0,I)) − w_l2·log N(s'; G(z), σ_G²·I) − w_nce·log-softmax of the contrast of G(z) and s'
 //	r = KL(N(μ,σ²) ‖ N(0,I))              or its root
 //
-// Sources: the description of the authors' code (Baichenjia/DB), which is for one agent and images; its sizes are 512
-// and 128 where db_feat and db_latent are 64, the sizes of CERMIC: this is that module without context and chance
-// constraints.
+// Sources: the description of the authors' code (Baichenjia/DB). It is for one agent and images, with sizes 512 and
+// 128. db_feat and db_latent are 64 here, as in CERMIC: DB is CERMIC's module without context and chance constraints.
 // Reconstructed: the encoder for vectors, the sharing among agents, the parametrisation of σ_G as exp of a clamped
 // number.
 type DB struct {
@@ -58,8 +57,8 @@ func DefaultDB() DB {
 	}
 }
 
-// Scheduled keeps the module in proportion to small networks; it then takes larger steps, since fifty small rollout
-// batches are all that there is to learn from.
+// Scheduled keeps the module in proportion to small networks. It then takes larger steps, since training has only fifty
+// small rollout batches.
 func (c DB) Scheduled(s rl.Schedule) Config {
 	if s.Width > 0 {
 		c.Hidden, c.Minibatch, c.LR = s.Width, 512, 1e-3
@@ -67,9 +66,9 @@ func (c DB) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
-// NativeDB is DefaultDB with the authors' own bonus: divided by the standard deviation of its discounted sums over
-// all of training, and added to the reward as it is. Their learner normalises advantages, so that the scale of the
-// bonus cancels where nothing else is rewarded, as in their experiments (ext_coef=0).
+// NativeDB is DefaultDB with the authors' own bonus. It is divided by the standard deviation of its discounted sums
+// over all of training, and added to the reward without further scaling. Their learner normalises advantages. So the
+// scale of the bonus cancels where nothing else is rewarded, as in their experiments (ext_coef=0).
 func NativeDB() DB {
 	c := DefaultDB()
 	c.IntNorm, c.IntCoef = NormReturnStd, 1
@@ -171,7 +170,7 @@ func (c DB) generate(sc *model.Scope, z *Node) (mean, logSpread *Node) {
 	return mean, ClipScalar(nn.Weight(sc, z, "log_spread", nn.AllZero), logSpreadMin, logSpreadMax)
 }
 
-// project maps features [B,S] to what the contrast compares, [B,H/2].
+// project maps features [B,S] to the projections that contrast compares, [B,H/2].
 func (c DB) project(sc *model.Scope, s *Node) *Node {
 	y := nn.ReLU(nn.Normalize(nn.Linear(sc.At("hidden"), s, c.Hidden)))
 	return nn.Normalize(nn.Linear(sc.At("out"), y, c.Hidden/2))
@@ -210,8 +209,8 @@ func (c DB) follow(sc *model.Scope, node *Node) {
 	}
 }
 
-// contrast is the log-probability [B] with which each sample of the generator picks its own s' among those of the
-// minibatch, by a bilinear form of both projections; the one of s' is a momentum copy.
+// contrast is the log-probability [B] with which each sample of the generator picks its own s' in the minibatch. It
+// scores pairs by a bilinear form of both projections; the projection of s' is a momentum copy.
 func (c DB) contrast(online, momentum *model.Scope, sampled, next, weight *Node) *Node {
 	query := c.project(online.At("projection"), sampled)
 	key := StopGradient(c.project(momentum.At("projection"), next))
@@ -230,7 +229,7 @@ func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return m.Apply(x, raw, "db"), nil
 }
 
-// Score computes the bonus of old agent steps, as rl.Scorer says.
+// Score computes the bonus of old agent steps: see rl.Scorer.
 func (m *db) Score(ctx context.Context, dst, obs, act []float32, _ []uint8) error {
 	copies := func(src []float32) func(to []float32, row int) {
 		return func(to []float32, row int) { copy(to, src[row*len(to):]) }

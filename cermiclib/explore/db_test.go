@@ -236,8 +236,8 @@ func TestBottleneckFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	}
 }
 
-// TestMomentumCopiesMoveOnceAnEpoch: after an epoch of four gradient steps they have gone a tenth of the way from where
-// the networks began to where these have ended, and nothing of the way to where they have been in between.
+// TestMomentumCopiesMoveOnceAnEpoch: after an epoch of four gradient steps, the copies are a tenth of the way from the
+// networks' initial weights to their final ones. Intermediate weights do not matter.
 func TestMomentumCopiesMoveOnceAnEpoch(t *testing.T) {
 	c := smallDB()
 	c.Minibatch, c.LR, c.Momentum = 2, 0.01, 0.1

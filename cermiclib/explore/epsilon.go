@@ -9,16 +9,16 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Epsilon makes a policy ε-greedy that is not so by itself, as value learners' are: each agent takes a uniform
-// allowed action (a uniform point of its box) with probability ε, which falls in a straight line and is constant
-// within a rollout batch:
+// Epsilon makes a policy ε-greedy unless it is so already, as value learners' policies are. Each agent takes a uniform
+// allowed action (a uniform point of its box) with probability ε. ε falls linearly and is constant within a rollout
+// batch.
 //
 //	μ(a|o) = (1 − ε)·π(a|o) + ε·u(a|o)
 //
-// With MAPPO this is MAPPO-ε-greedy, of which the paper gives the name only; all else is reconstructed. A policy
-// gradient must know that its data come from μ. By default it trains μ_new against μ_old with the same ε: the ratio
-// starts at 1, stays bounded, and an action that looks random moves π less, since ∇log μ = (1−ε)·π/μ · ∇log π. The
-// critic then values the ε-soft policy, and evaluation takes π alone.
+// With MAPPO this is MAPPO-ε-greedy. The paper gives only its name; all else is reconstructed. A policy gradient must
+// account for data from μ. By default it trains μ_new against μ_old with the same ε. The ratio then starts at 1 and
+// stays bounded, and an action that looks random moves π less, since ∇log μ = (1−ε)·π/μ · ∇log π. The critic values the
+// ε-soft policy, and evaluation uses π alone.
 type Epsilon struct {
 	Init   float64 `json:"egreedy_eps_init" range:"0..1" help:"initial ε; the paper: 0.8"`
 	End    float64 `json:"egreedy_eps_end" range:"0..1" help:"final ε; the paper: 0.01"`
@@ -29,7 +29,7 @@ type Epsilon struct {
 // The ratios of egreedy_ratio by name.
 const (
 	RatioMixture = "mixture" // μ_new/μ_old
-	RatioTarget  = "target"  // π_new/μ_old, clipped relative to π_old/μ_old: unbiased for π, of great variance while ε is large
+	RatioTarget  = "target"  // π_new/μ_old, clipped relative to π_old/μ_old: unbiased for π, of high variance at large ε
 	RatioNaive   = "naive"   // π_new/π_old, as if there were no ε: wrong, for comparison
 )
 

@@ -17,22 +17,22 @@ import (
 )
 
 // ICES explores where an agent's own action makes a difference (Li et al. 2024). Two world models predict a code z of
-// the change of state, G from all actions, L with one agent's hidden; how much the two disagree is that agent's
-// individual contribution:
+// the change of state: G from all actions, L with one agent's action hidden. Their disagreement is the individual
+// contribution of that agent.
 //
 //	r_i = 1 − exp( − mean_d KL_d[ p_G(z|s,a) ‖ p_L(z|s,a_{−i}) ] )
 //
-// An exploration policy π^x(a|o_i, s) and its value V^x(o_i, s) learn from it; the learner's reward stays as it is:
+// An exploration policy π^x(a|o_i, s) and its value V^x(o_i, s) learn from it. The learner's reward does not change.
 //
 //	L_π = −(r_i − V^x)·log π^x(a_i) − c_ent·H(π^x)        L_V = (r_i − V^x)²
 //
-// When collecting, an agent takes from π^x with probability int_ratio, which falls in a straight line. π^x may look
-// at the state: it is no part of what is evaluated or executed. See worldModel for the models.
+// When collecting, an agent takes its action from π^x with probability int_ratio, which falls linearly. π^x may read
+// the state, since it is neither evaluated nor executed. See worldModel for the models.
 //
 // Source: the description of the authors' code (LXXXXR/ICES), with a value learner. It trains on the learner's replay
 // if there is one, else on the rollout batch; a policy gradient weighs actions by π/μ, at most 1/(1−int_ratio).
-// Reconstructed: both world models take their step together, at a constant rate and with the usual β₁ = 0.9; π^x has
-// no last action; the change of state is clipped.
+// Reconstructed: both world models take their step together, at a constant rate and with the usual β₁ = 0.9. π^x has no
+// last action, and the change of state is clipped.
 type ICES struct {
 	Ratio       float64 `json:"int_ratio" range:"[0..1)" help:"initial share, of actions from the exploration policy π^x; the authors: 0.1 to 0.2"`
 	RatioEnd    float64 `json:"int_ratio_end" range:"[0..1)" help:"final share, of actions from π^x; the authors, for StarCraft: 0.05"`
@@ -54,9 +54,9 @@ type ICES struct {
 
 func init() { Register(DefaultICES()) }
 
-// DefaultICES has the authors' sizes and, for football, weights; its world models take the paper's 1800 gradient
-// steps a rollout batch, as the value learner does. Its contributions are small, and so is the weight of π^x's
-// entropy: at 0.01 it stays near uniform.
+// DefaultICES has the authors' sizes and their weights for football. Its world models take the paper's 1800 gradient
+// steps a rollout batch, as the value learner does. Its contributions are small, and so is the weight of π^x's entropy:
+// at 0.01, π^x stays near uniform.
 func DefaultICES() ICES {
 	return ICES{
 		Ratio: 0.2, RatioEnd: 0.05, RatioFrames: 3_000_000, Entropy: 0.002, Steps: 1800, Batch: 1024, Embed: 4, Latent: 16,
@@ -101,10 +101,10 @@ type ices struct {
 	act     *nn.Program  // observations and states to the logits of π^x
 	step    *nn.Loop     // gradient steps
 	logits  []float32    // [E,N,K]
-	replay  *rl.Replay   // what Update draws from: the learner's, or own
+	replay  *rl.Replay   // the learner's, or own; Update samples from it
 	own     *rl.Replay   // of a single rollout batch, for learners without one; nil until it is needed
 	delta   []rl.Running // [S] change of state in one step
-	encoder *obsEncoder  // what states are made of where agents see cells
+	encoder *obsEncoder  // features that states consist of where agents see cells
 	slots   []int        // [B]
 }
 
@@ -309,10 +309,11 @@ func (m *ices) Load(data []byte) error {
 	return nil
 }
 
-// What the world models of ICES predict is the state of the task. Where agents see cells, that state leaves out
-// nearly everything; there it is what all agents see, as the features of a random convolutional network, S = N·F.
+// The world models of ICES predict the state of the task. Where agents see cells, that state leaves out nearly
+// everything. There, the state is the observations of all agents as features of a random convolutional network, S =
+// N·F.
 //
-// Reading: features of the policy's own eyes would change with them, and so would their meaning for the world models.
+// Reading: the policy's own encoder changes, so its features would change their meaning for the world models.
 
 // readsState reports whether the state is the task's own.
 func (m *ices) readsState() bool { return m.build.Spec.CellLen() == 0 }
@@ -343,7 +344,7 @@ func (m *ices) change(sc *model.Scope, in map[string]*Node) *Node {
 	return nn.Within(Mul(centred, ExpandLeftToRank(in["scale"], 2)), "ices/delta_clip", -m.DeltaClip, m.DeltaClip)
 }
 
-// measure takes the changes of state in x in.
+// measure updates the statistics with the changes of state in x.
 func (m *ices) measure(ctx context.Context, x *rl.Rollout) error {
 	if err := m.encoder.watch(ctx, x); err != nil {
 		return err
@@ -355,7 +356,7 @@ func (m *ices) measure(ctx context.Context, x *rl.Rollout) error {
 		case m.readsState():
 			now, next = x.State[frame*s:(frame+1)*s], x.NextState(frame)
 		case x.Done(frame/x.E, frame%x.E):
-			continue // what it led to was not looked at
+			continue // the next state is unknown
 		default:
 			now, next = m.encoder.seen[frame*s:(frame+1)*s], m.encoder.seen[(frame+x.E)*s:(frame+x.E+1)*s]
 		}
@@ -366,7 +367,7 @@ func (m *ices) measure(ctx context.Context, x *rl.Rollout) error {
 	return nil
 }
 
-// feedState writes the states of the frames of m.slots and how they change, or what both are made of.
+// feedState writes the states of the frames of m.slots and their changes, or the observations that both come from.
 func (m *ices) feedState() {
 	p := m.replay
 	if m.readsState() {
@@ -387,11 +388,11 @@ func (m *ices) feedState() {
 	})
 }
 
-// stillTiny bounds the scale of features that hardly ever change: within rounding of a float32 there is no change to
-// predict.
+// stillTiny bounds the scale of features that hardly ever change. Within the rounding of a float32 there is no change
+// to predict.
 const stillTiny = 1e-4
 
-// standardised writes the change of state over its running deviation, clipped; what never changes stays 0.
+// standardised writes the change of state over its running deviation, clipped; it is 0 for constant features.
 func (m *ices) standardised(dst, state, next []float32) {
 	for i, d := range m.delta {
 		v := (float64(next[i]) - float64(state[i]) - d.Mean) / (d.Std() + statTiny)

@@ -18,8 +18,8 @@ func toyICES(steps int) explore.ICES {
 	return c
 }
 
-// TestICESKeepsNoLearnerFromTheIdentityTask: neither a value learner with a mask, which panics on a forbidden action,
-// nor a policy gradient, which must weigh the actions that are not its own. The optimum is 4.
+// TestICESKeepsNoLearnerFromTheIdentityTask trains a value learner with a mask, which panics on a forbidden action. It
+// also trains a policy gradient, which must weigh the actions that are not its own. The optimum is 4.
 func TestICESKeepsNoLearnerFromTheIdentityTask(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")

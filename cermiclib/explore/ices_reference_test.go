@@ -18,7 +18,7 @@ type icesReference struct {
 	params map[string][]float64 // by path below /ices/
 	slots  []int
 	hidden []int       // [B] the agent whose action the local model does not see
-	noise  [][]float64 // [2·B] of the codes, those of the global model first
+	noise  [][]float64 // [2·B] of the codes, the global model first
 }
 
 // icesParams reads the variables.
@@ -121,8 +121,8 @@ func (r *icesReference) contribution(b, i int) float64 {
 	return 1 - math.Exp(-sum)
 }
 
-// explorers returns the losses of π^x and V^x, given what they are paid and, for π^x, what V^x says: neither is trained
-// through it.
+// explorers returns the losses of π^x and V^x, given the contributions and, for π^x, the output of V^x. Neither is
+// trained through these.
 func (r *icesReference) explorers(pay, baseline []float64) (policy, value float64) {
 	s, p := r.m.build.Spec, r.m.replay
 	rows := float64(len(r.slots) * s.Agents)
@@ -146,7 +146,7 @@ func (r *icesReference) explorers(pay, baseline []float64) (policy, value float6
 	return policy, value
 }
 
-// look is what π^x and V^x see: the agent's observation and the state.
+// look returns the input of π^x and V^x: the agent's observation and the state.
 func (r *icesReference) look(b, i int) []float64 {
 	o := r.m.build.Spec.ObsLen()
 	obs := nntest.Wide(r.m.replay.At(r.slots[b]).Obs[i*o : (i+1)*o])
@@ -157,12 +157,12 @@ func (r *icesReference) value(b, i int) float64 {
 	return r.net(icesValue, math.Tanh, r.look(b, i)...)[0]
 }
 
-// TestICESFollowsAnIndependentFloat64Implementation: the losses of both world models' parts, of π^x and of V^x, and one
-// step of each of the four optimisers, none of which moves what is another's.
+// TestICESFollowsAnIndependentFloat64Implementation compares the losses of both world models' parts, of π^x and of V^x.
+// It also compares one step of each of the four optimisers, none of which moves another's variables.
 func TestICESFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	c := smallICES()
 	c.Hidden, c.PolicyWidth, c.Batch, c.Steps, c.Embed = []int{5}, []int{5}, 6, 1, 3
-	c.Entropy, c.Clip, c.BaseClip, c.CodeClamp = 0.1, 1e6, 1e6, 1e6 // a clipped gradient would only be hidden by Adam's first step
+	c.Entropy, c.Clip, c.BaseClip, c.CodeClamp = 0.1, 1e6, 1e6, 1e6 // Adam's first step hides clipping
 	m := newICES(t, c, icesSpec())
 	r := &icesReference{m: m, params: icesParams(m), slots: make([]int, c.Batch)}
 	got := must.Value(m.Update(t.Context(), icesRollout(icesSpec(), 4)))

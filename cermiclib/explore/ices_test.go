@@ -19,8 +19,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// icesSpec is a task of 2 agents with 3 choices, who each see who they are. Its state is a switch, which only agent 0
-// can throw, by choice 2, and which is read with some noise: see icesRollout.
+// icesSpec is a task of 2 agents with 3 choices, who each see who they are. Its state is a switch, observed with some
+// noise. Only agent 0 can throw it, by choice 2: see icesRollout.
 func icesSpec() *envs.Spec {
 	return &envs.Spec{Name: "fake", NumEnvs: 8, Agents: 2, Obs: []int{2}, State: 1, Act: envs.ActSpec{Choices: 3}}
 }
@@ -63,8 +63,8 @@ func newICES(t *testing.T, c ICES, s *envs.Spec) *ices {
 	return must.Value(c.Build(&nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3})).(*ices)
 }
 
-// TestOnlyTheAgentThatMattersContributes: the other's contribution is not nothing, since what separate models have
-// learnt differs by their errors, but it is small beside it.
+// TestOnlyTheAgentThatMattersContributes: the other agent's contribution is small in comparison, but not 0. Separately
+// trained models differ by their errors.
 func TestOnlyTheAgentThatMattersContributes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")

@@ -11,8 +11,8 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// worldModel is one of the two models of ICES: a first prediction of the change of state, and a variational code of
-// what the prediction leaves open. With e the embeddings of the known actions (zero for a hidden one)
+// worldModel is one of the two models of ICES: a first prediction of the change of state, and a variational code of the
+// prediction's residual. e are the embeddings of the known actions (zero for a hidden one).
 //
 //	Δŝ = tanh MLP(s, e)                              by squared error
 //	p(z|s,e,Δŝ), q(z|s,e,Δs)                         Gaussians: prior, and recognition, which has seen what happened
@@ -23,7 +23,7 @@ type worldModel struct {
 	name       string       // "global" or "local"
 }
 
-// worldIn are frames as a world model sees them.
+// worldIn holds the frames that a world model reads.
 type worldIn struct {
 	state *Node // [B,S]
 	taken *Node // [B,N,K] one-hot actions
@@ -88,8 +88,8 @@ func componentKL(p, q gauss, logBase float64) *Node {
 	return AddScalar(Add(ratio, square), -0.5)
 }
 
-// contributions are r_i [B,N]: what every agent's action tells about the change of state beside all others'. It
-// trains nothing.
+// contributions are r_i [B,N], the information of each agent's action about the change of state, given all others'
+// actions. It trains nothing.
 func (c ICES) contributions(global, local worldModel, in worldIn) *Node {
 	d := in.taken.Shape().Dimensions
 	b, n := d[0], d[1]

@@ -13,22 +13,23 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// MACE (Jiang, Ding and Lu 2024) rewards an agent for what is new to it, for what is new to its peers, and for having
-// caused the latter. u_i is the novelty of an agent's next observation, by random network distillation; z_j what
-// becomes new to agent j from a step on, known in hindsight; h_i the distribution of i's action given its observation
-// and z_j:
+// MACE (Jiang, Ding and Lu 2024) rewards an agent for observations that are new to it or to its peers, and for causing
+// the latter. u_i is the novelty of an agent's next observation, by random network distillation. z_j is agent j's
+// discounted future novelty from a step on, known in hindsight. h_i is the distribution of i's action given its
+// observation and z_j.
 //
 //	r_i = c_self·u_i(o'_i) + c_other·Σ_{j≠i} u_j(o'_j) + λ·Σ_{j≠i} z_j·log( h_i(a_i | o_i, z_j) / π_i(a_i | o_i) )
 //	z_j(t) = Σ_{t'≥t} γ^{t'−t} u_j(o'_j,t')   within the episode
 //
-// h is trained on the last hdd_buffer rollout batches, by as many gradient steps as the policy takes: see hindsight, and
-// BasePolicy for why it starts from π. u is by default divided by the agent's own running standard deviation,
-// and the whole scaled as every bonus is (DefaultBonus).
+// h is trained on the last hdd_buffer rollout batches, by as many gradient steps as the policy takes. See hindsight,
+// and BasePolicy for why it starts from π. By default, u is divided by the agent's own running standard deviation, and
+// the whole is scaled as every bonus is (DefaultBonus).
 //
 // Source: the description of the authors' code (SigmaBM/MACE), for discrete actions and independent learners; use it
 // with learner.critic=own. Peers exchange one number a step, in training only.
-// Reconstructed: one h for all agents, told apart by an index; its squashed Gaussian for continuous actions; π as its
-// start (the authors': hdd_base=none); the scale of z; the bound of the log-ratio; the weight of the whole.
+// Reconstructed: one h for all agents, with an index as input; its squashed Gaussian for continuous actions; π as its
+// start (the authors': hdd_base=none). The scale of z, the bound of the log-ratio and the weight of the whole are
+// reconstructed, too.
 type MACE struct {
 	Share           string  `json:"mace_share" oneof:"train,none" help:"use of peers' novelty; train: in training, none: never"`
 	Self            float64 `json:"mace_self" range:"0.." help:"c_self, weight of an agent's own novelty; the authors: 1"`
@@ -53,7 +54,7 @@ type MACE struct {
 	nn.Adam                 // of both kinds of networks; the authors': lr 3e-4
 }
 
-// What agents share in training (mace_share).
+// Information that agents share in training (mace_share).
 const (
 	ShareTrain = "train"
 	ShareNone  = "none"
@@ -78,9 +79,9 @@ func (c MACE) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
-// NativeMACE is DefaultMACE with the authors' own bonus: neither novelty nor the whole is normalised, all of it is
-// added to the extrinsic reward, and hindsight learns the actions' distribution from nothing. Their learner
-// normalises advantages.
+// NativeMACE is DefaultMACE with the authors' own bonus. Neither novelty nor the whole is normalised, and all of it is
+// added to the extrinsic reward. Hindsight learns the actions' distribution from nothing. Their learner normalises
+// advantages.
 func NativeMACE() MACE {
 	c := DefaultMACE()
 	c.NoveltyNorm, c.HindsightBase, c.IntNorm, c.IntCoef = false, BaseNone, NormNone, 1
@@ -114,7 +115,7 @@ func (c MACE) Build(b *nn.Build) (Module, error) {
 	return m, err
 }
 
-// Behave leaves the policy's distribution as it is, and keeps it for hindsight to start from.
+// Behave does not change the policy's distribution, and keeps it for hindsight to start from.
 func (m *mace) Behave(_ int, _ *rl.Obs, d *rl.Dist) error {
 	if m.hindsight != nil && m.HindsightBase == BasePolicy {
 		m.hindsight.rememberPolicy(d)
@@ -122,7 +123,7 @@ func (m *mace) Behave(_ int, _ *rl.Obs, d *rl.Dist) error {
 	return nil
 }
 
-// Reward finds what is new, learns in hindsight which actions lead to it, and scales the bonus.
+// Reward computes novelty, learns in hindsight which actions lead to it, and scales the bonus.
 func (m *mace) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	m.new = make([]float32, x.Rows())
 	if err := m.novelty.rate(ctx, m.new, x); err != nil {
@@ -141,7 +142,7 @@ func (m *mace) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return out, nil
 }
 
-// payNovelty returns what each agent gets for what is new to itself and to its peers [T,E,N].
+// payNovelty returns each agent's reward for observations that are new to itself and to its peers [T,E,N].
 func (m *mace) payNovelty(x *rl.Rollout) []float32 {
 	raw := make([]float32, x.Rows())
 	for frame := range x.T * x.E {
@@ -161,7 +162,7 @@ func (m *mace) payNovelty(x *rl.Rollout) []float32 {
 	return raw
 }
 
-// discountAhead returns z [T,E,N] of the novelty u [T,E,N]: the discounted sum from each step to the end of its
+// discountAhead returns z [T,E,N] of the novelty u [T,E,N]. It is the discounted sum from each step to the end of its
 // episode, or of the rollout batch.
 func discountAhead(u []float32, x *rl.Rollout, gamma float32) []float32 {
 	z, each := make([]float32, len(u)), x.E*x.N
@@ -184,12 +185,12 @@ func average64(v []float32, alive []uint8) float64 {
 	return sum / max(count, 1)
 }
 
-// Update trains the novelty networks: what has been seen is less new from now on.
+// Update trains the novelty networks, so observations of x become less new.
 func (m *mace) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return m.novelty.train(ctx, x)
 }
 
-// maceState is what goes on from one rollout batch to the next besides weights and the buffer of hindsight.
+// maceState is the state carried between rollout batches besides weights and the buffer of hindsight.
 type maceState struct {
 	Pay      json.RawMessage
 	Inputs   []rl.Running // of each observed number

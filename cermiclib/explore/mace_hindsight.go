@@ -18,13 +18,12 @@ import (
 	"cermic/envs/rng"
 )
 
-// hindsight is h_i(a | o_i, z): what an agent must have done, given what became new to its peers afterwards. It is
-// trained by maximum likelihood on the most recent rollout batches, the present one among them; an action that it
-// finds likelier than the policy did has caused z. A well-trained h is no worse than the policy at foretelling
-// actions, so that the mean of z·log(h/π) is at least 0; where it stays negative, h is under-fitted, and what it
-// reports is not influence.
+// hindsight is h_i(a | o_i, z): the distribution of an agent's action, given the novelty of its peers afterwards. It is
+// trained by maximum likelihood on the most recent rollout batches, including the present one. An action that h finds
+// likelier than the policy did has caused z. A well-trained h predicts actions no worse than the policy, so the mean of
+// z·log(h/π) is at least 0. Where it stays negative, h is under-fitted, and its output is not influence.
 //
-// One network serves all agents, each known by a one-hot index and, where peers count one by one, whose z it is given.
+// One network serves all agents. Its input has an agent's one-hot index and, where peers count one by one, the peer's.
 type hindsight struct {
 	MACE
 	spec     *envs.Spec
@@ -37,20 +36,20 @@ type hindsight struct {
 	upper    float64     // scale of z: its 95 % quantile over the buffer
 	negative int         // rollout batches in a row whose mean influence was negative
 	given    []float32   // [T,E,N,P] z
-	policy   []float32   // [T,E,N,K] or [T,E,N,2D] of the distributions that actions were drawn from, as far as the rollout batch has got
+	policy   []float32   // [T,E,N,K] or [T,E,N,2D] of the distributions behind the actions so far
 	scratch  frameBuffer // [Minibatch] frames of the rollout batch
 	block    []float32   // [Minibatch,N,P]
 }
 
-// What the hindsight distribution h starts from (hdd_base).
+// Base of the hindsight distribution h (hdd_base).
 const (
 	BasePolicy = "policy" // the distribution that the action was drawn from: the network learns log h/π alone
 	BaseNone   = "none"   // nothing: the network learns all of h, as the authors' does
 )
 
-// A network that learns h itself spends its capacity on π and lags behind it. It then foretells actions worse than the
-// policy that took them, and z·log(h/π) is negative where nobody influences anybody. From π as a base, the ratio is
-// exactly 1 before it has learned anything.
+// A network that learns h itself spends its capacity on π and lags behind it. It then predicts actions worse than the
+// policy that took them, and z·log(h/π) is negative even without any influence. From π as a base, the ratio is exactly
+// 1 before training.
 
 // upperQuantile of z is its scale. Reading: the authors set the scale by hand for each game.
 const upperQuantile = 0.95
@@ -169,8 +168,8 @@ func (m *hindsight) reward(ctx context.Context, raw, z []float32, x *rl.Rollout)
 	}, nil
 }
 
-// check is 1 where the influence has been negative for as many rollout batches in a row as the buffer holds, else 0;
-// it warns once in each such stretch.
+// check is 1 if the influence has been negative for as many rollout batches in a row as the buffer holds, else 0. It
+// warns once in each such stretch.
 func (m *hindsight) check(influence float64) float64 {
 	if influence >= 0 {
 		m.negative = 0
@@ -197,7 +196,7 @@ func (m *hindsight) influence(row int, logh []float32, x *rl.Rollout) float64 {
 	return sum
 }
 
-// give sorts z [T,E,N] by who is given it.
+// give arranges z [T,E,N] by the agent that reads it.
 func (m *hindsight) give(z []float32, x *rl.Rollout) {
 	m.given = make([]float32, x.Rows()*m.peers)
 	for row := range z {
@@ -311,7 +310,7 @@ func (m *hindsight) rememberPolicy(d *rl.Dist) {
 	}
 }
 
-// policyOf returns what has been kept of the steps of x [T,E,N,K] or [T,E,N,2D]; of an h without a base, zeros.
+// policyOf returns the kept parameters for the steps of x [T,E,N,K] or [T,E,N,2D]; zeros for an h without a base.
 func (m *hindsight) policyOf(x *rl.Rollout) ([]float32, error) {
 	size := x.Rows() * nn.ActionOutputs(&m.spec.Act)
 	if m.HindsightBase == BaseNone && len(m.policy) != size {
@@ -342,8 +341,8 @@ func (m *hindsight) outputs(sc *model.Scope, x *Node) *Node {
 // scaleChange bounds how much narrower or wider a Gaussian h may be than π: by a factor of e².
 const scaleChange = 2
 
-// gaussian is mean and scale [...,D] of h, given the network's outputs y [...,2D] and π's mean and scale side by side
-// [...,2D]:
+// gaussian is mean and scale [...,D] of h. y [...,2D] is the network's output, policy [...,2D] has π's mean and scale
+// side by side.
 //
 //	μ_h = μ_π + σ_π·y₁,   σ_h = σ_π·exp(y₂)
 func (m *hindsight) gaussian(y, policy *Node) (mean, scale *Node) {
@@ -355,7 +354,7 @@ func (m *hindsight) gaussian(y, policy *Node) (mean, scale *Node) {
 	return mean, Mul(base[1], Exp(ClipScalar(change[1], -scaleChange, scaleChange)))
 }
 
-// logits are those of a categorical h [...,K], given the network's outputs y and π's log-probabilities.
+// logits returns the logits of a categorical h [...,K], given the network's outputs y and π's log-probabilities.
 func (m *hindsight) logits(y, policy *Node) *Node {
 	if m.HindsightBase == BaseNone {
 		return y
@@ -363,16 +362,18 @@ func (m *hindsight) logits(y, policy *Node) *Node {
 	return Add(y, policy)
 }
 
-// frameLayout says how one frame lies in a flat []float32 of width W, as hindsight reads it: for each of the N agents
-// in turn
+// frameLayout is the layout of a frame in a flat []float32 of width W, as hindsight reads it. For each of the N agents
+// in turn it has these parts.
 //
-//	observation [F], z [P], alive [1], parameters of the policy's distribution [K] or [2D], action [1] or [D], mask [K] of discrete actions
+//	observation [F], z [P], alive [1], parameters of the policy's distribution [K] or [2D], action [1] or [D], mask [K]
+//
+// Only discrete actions have a mask.
 type frameLayout struct {
 	spec                                      *envs.Spec
-	given, alive, policy, action, mask, agent int // offsets of the parts within an agent's numbers, and how many numbers an agent has
+	given, alive, policy, action, mask, agent int // offsets within an agent's numbers; agent: their number
 }
 
-// newFrameLayout is the layout of frames of s where each agent is given peers z.
+// newFrameLayout is the layout of frames of s where each agent reads peers z.
 func newFrameLayout(s *envs.Spec, peers int) frameLayout {
 	l := frameLayout{spec: s, given: nn.ObsFeatures(s)}
 	l.alive = l.given + peers
@@ -386,8 +387,7 @@ func newFrameLayout(s *envs.Spec, peers int) frameLayout {
 // width is W.
 func (l frameLayout) width() int { return l.spec.Agents * l.agent }
 
-// frameBuffer keeps frames of the most recent rollout batches: as many of each, drawn at random, as fit beside those
-// of the others.
+// frameBuffer keeps random frames of the most recent rollout batches, equally many of each and as many as fit.
 type frameBuffer struct {
 	frameLayout
 	batches int       // most rollout batches

@@ -21,9 +21,10 @@ func causeSpec(discrete bool) *envs.Spec {
 	return s
 }
 
-// causeRollout is rollout batch k, of policies that depend on the observation and on k, in episodes of 4 steps: where
-// agent 0 takes its last action, or a continuous one above 0, agent 1 next observes something that it has never seen;
-// otherwise it always observes the same. Agent 0 observes something new at one of three steps, whatever anybody does.
+// causeRollout is rollout batch k, of policies that depend on the observation and on k, in episodes of 4 steps. If
+// agent 0 takes its last action, or a continuous one above 0, agent 1's next observation is one that it has never seen.
+// Otherwise it always observes the same. Agent 0 observes something new at one of three steps, independent of all
+// actions.
 func causeRollout(t *testing.T, m *mace, s *envs.Spec, k int) *rl.Rollout {
 	t.Helper()
 	const steps = 100
@@ -85,8 +86,8 @@ func causeRollout(t *testing.T, m *mace, s *envs.Spec, k int) *rl.Rollout {
 	return x
 }
 
-// TestOnlyWhoCausesNoveltyHasInfluence: what is new to agent 1 follows from agent 0's action, what is new to agent 0
-// from nobody's. The networks of novelty stay as they are, so that what is new stays new.
+// TestOnlyWhoCausesNoveltyHasInfluence: agent 1's novelty follows from agent 0's action, agent 0's from no action. The
+// novelty networks are not trained, so new observations stay new.
 func TestOnlyWhoCausesNoveltyHasInfluence(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")

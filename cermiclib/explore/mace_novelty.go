@@ -16,12 +16,12 @@ import (
 	"cermic/envs/rng"
 )
 
-// novelty is random network distillation (Burda et al. 2019), a pair of networks for each agent: how badly the
-// predictor, which is trained on what the agent has seen, guesses the output of the target, which stays random.
+// novelty is random network distillation (Burda et al. 2019), with a pair of networks for each agent. It is the error
+// with which the predictor, trained on the agent's observations, predicts the target, which stays random.
 //
 //	u_i(o) = mean over outputs of (p_i(o) − t_i(o))²
 //
-// Reading: of cells, both networks read what a random convolutional network makes of them.
+// Reading: for cells, both networks read the features of a random convolutional network.
 type novelty struct {
 	MACE
 	spec    *envs.Spec
@@ -93,9 +93,9 @@ func (m *novelty) net(sc *model.Scope, x *Node, layers int) *Node {
 	return orthogonalEach(sc.At("out"), x, m.NoveltyOut)
 }
 
-// orthogonalEach maps x [N,B,in] to [N,B,out] by weights that start orthogonal with gain √2, and a bias that starts
-// at 0, as the authors' do. The default of nn.Linear lets the output of a random target hardly depend on its input:
-// its bias is all that there is to learn, and everything is known within three rollout batches.
+// orthogonalEach maps x [N,B,in] to [N,B,out] by weights that start orthogonal with gain √2, and a bias that starts at
+// 0, as the authors' do. With the default of nn.Linear, the output of a random target hardly depends on its input. The
+// predictor would learn only its bias, and every observation would be familiar within three rollout batches.
 func orthogonalEach(sc *model.Scope, x *Node, out int) *Node {
 	groups, in := x.Shape().Dimensions[0], x.Shape().Dimensions[2]
 	w := nn.Weight(sc, x, "weights", nn.Orthogonal(math.Sqrt2), groups, in, out)
@@ -103,9 +103,9 @@ func orthogonalEach(sc *model.Scope, x *Node, out int) *Node {
 	return Add(Einsum("gbi,gio->gbo", x, w), b)
 }
 
-// rate takes in what was seen and writes u of the true next observations of x into dst [T,E,N]: 0 where an episode
-// ends, as the authors have it, and for who is dead before the step or after it. What the dead see never becomes
-// familiar, as nothing learns from it, so that a death would remain news for ever.
+// rate updates the statistics and writes u of the true next observations of x into dst [T,E,N]. It is 0 where an
+// episode ends, as in the authors' code, and for agents that are dead before or after the step. Nothing is learned from
+// observations of dead agents, so they would never become familiar: a death would remain new for ever.
 func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	if err := m.encoder.watch(ctx, x); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error 
 	return nil
 }
 
-// see takes in the observations of x.
+// see updates the statistics with the observations of x.
 func (m *novelty) see(x *rl.Rollout) {
 	for row, alive := range x.Alive[:x.Rows()] {
 		for d, v := range m.encoder.now(row) {
@@ -148,7 +148,7 @@ func (m *novelty) see(x *rl.Rollout) {
 	}
 }
 
-// standardise writes an observation with mean 0 and variance 1 of all that was seen.
+// standardise writes an observation with mean 0 and variance 1 over all observations so far.
 func (m *novelty) standardise(dst, obs []float32) {
 	for d, v := range obs {
 		dst[d] = min(max((v-m.mean[d])*m.scale[d], -inputClip), inputClip)

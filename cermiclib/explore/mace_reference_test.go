@@ -105,7 +105,7 @@ func (r *maceReference) future(t, c, j int) float64 {
 	for ; t < r.x.T; t++ {
 		row := (t*r.x.E+c)*r.x.N + j
 		if r.x.Done(t, c) {
-			break // what comes with the end is not new
+			break // no novelty at the end of an episode
 		}
 		if r.x.Alive[row] != 0 && r.x.Alive[row+r.x.E*r.x.N] != 0 {
 			sum += discount * r.surprise(j, r.x.NextRow(row))

@@ -21,8 +21,8 @@ func rndSpec() *envs.Spec {
 	return &envs.Spec{Name: "fake", NumEnvs: 20, Agents: 3, Obs: []int{18}, State: 1, Act: envs.ActSpec{Choices: 2}}
 }
 
-// TestRandomTargetVariesOverInputs: on standard normal observations, each output has a variance of about 0.28, as the
-// authors' initialisation gives it; torch's default gives 0.005.
+// TestRandomTargetVariesOverInputs: on standard normal observations, each output has a variance of about 0.28 with the
+// authors' initialisation; torch's default gives 0.005.
 func TestRandomTargetVariesOverInputs(t *testing.T) {
 	const rows = 2000
 	s := rndSpec()
@@ -82,8 +82,8 @@ func wideRollout(t *testing.T, m *mace, k int, scale float32) *rl.Rollout {
 	return x
 }
 
-// TestRareObservationsStayNew: after three rollout batches, what one of twenty environments observes is at least 1.6
-// times as new as what the others do. Of a target that hardly varies it is 1.35 times.
+// TestRareObservationsStayNew: after three rollout batches, observations of one environment in twenty are at least 1.6
+// times as new as the rest. With a target that hardly varies the ratio is 1.35.
 func TestRareObservationsStayNew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
@@ -141,8 +141,8 @@ func TestEveryAgentsNoveltyHasItsOwnScale(t *testing.T) {
 	}
 }
 
-// TestScaleOfFutureNoveltyFollowsTheBuffer: once the rollout batches of great novelty have left it, the scale is that
-// of what is left.
+// TestScaleOfFutureNoveltyFollowsTheBuffer: once the rollout batches of great novelty have left the buffer, the scale
+// is that of the rest.
 func TestScaleOfFutureNoveltyFollowsTheBuffer(t *testing.T) {
 	c := smallMACE()
 	c.HindsightBuffer, c.Influence = 3, 0.1

@@ -36,8 +36,8 @@ func smallMACE() MACE {
 	return c
 }
 
-// maceRollout fills a rollout with random numbers: an episode ends, an agent is dead for a step there, another within
-// an episode, a choice is forbidden.
+// maceRollout fills a rollout with random numbers. An episode ends with a dead agent, another agent is dead within an
+// episode, and a choice is forbidden.
 func maceRollout(s *envs.Spec, steps int) *rl.Rollout {
 	x, r, step := rl.NewRollout(s, steps, 0), rng.New(1, "rollout"), envs.NewStep(s)
 	for t := range steps + 1 {

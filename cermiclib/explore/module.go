@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package explore holds the exploration axis of a method: what changes the behaviour policy, what adds an intrinsic
-// reward, and what trains itself on the collected experience. A method is a learner × an explorer × a policy model.
+// Package explore holds the exploration axis of a method. An explorer may change the behaviour policy, add an intrinsic
+// reward, and train itself on the collected experience. A method is a learner × an explorer × a policy model.
 package explore
 
 import (
@@ -13,10 +13,10 @@ import (
 	"cermic/envs/conf"
 )
 
-// Module is an explorer in a running experiment. The run calls, per iteration: Behave at every step of the rollout
-// batch, then Reward once, then (after the learner's update) Update once, as Algorithm 1 does. Parameters in the
-// build's store are saved with the run; a module that keeps anything else from one rollout batch to the next is an
-// rl.Saver, or a run that goes on would end elsewhere.
+// Module is an explorer in a running experiment. As in Algorithm 1, the run calls Behave at every step of the rollout
+// batch, then Reward once, then (after the learner's update) Update once. Parameters in the build's store are saved
+// with the run. A module with other state between rollout batches must be an rl.Saver, or a resumed run would end
+// elsewhere.
 type Module interface {
 	// Behave may change the action distribution of one step of the rollout batch (ε-greedy); frames counts those
 	// trained so far. It is not called in evaluation.
@@ -49,18 +49,18 @@ type ContextProvider interface {
 	// ContextFor writes the context of every agent before it acts into dst [E,N,F]. It is called at every step, in time
 	// order; isFirst [E] is 1 where an episode starts.
 	ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error
-	// Aside calls f, which plays other episodes from their start, and then goes on as if it had not.
+	// Aside calls f, which plays other episodes from their start, and then restores the state before the call.
 	Aside(f func() error) error
 }
 
-// Inspector is a Module that shows what it makes of agent steps without learning of them: to plots of an episode and
-// to measurements of a bonus. It is optional, since most explorers have no more to show than what Reward returns.
+// Inspector is a Module that can show its view of agent steps without training on them, for plots of an episode and for
+// measurements of a bonus. It is optional, since most explorers have no more to show than the result of Reward.
 type Inspector interface {
 	// Rate writes the raw intrinsic reward of the agent steps of x, whole episodes, into dst [T,E,N].
 	Rate(ctx context.Context, dst []float32, x *rl.Rollout) error
-	// Inspect fills in what the module makes of every agent step of x, which begins with an episode.
+	// Inspect fills in the module's view of every agent step of x, which begins with an episode.
 	Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) error
-	// Recall takes what both need of earlier agent steps, and nothing else, from what Save returned in a run of any
+	// Recall restores only the earlier agent steps that Rate and Inspect need, from the result of Save in a run of any
 	// number of environments.
 	Recall(state []byte) error
 }
@@ -85,7 +85,7 @@ func (None) Kind() string { return "none" }
 // Build returns a module that does nothing.
 func (None) Build(*nn.Build) (Module, error) { return none{}, nil }
 
-// none is a module that does nothing; modules embed it for the calls that they have no use for.
+// none is a module that does nothing; modules embed it for the calls that they do not need.
 type none struct{}
 
 func (none) Behave(int, *rl.Obs, *rl.Dist) error                     { return nil }

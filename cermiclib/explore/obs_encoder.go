@@ -26,7 +26,7 @@ func frozenObs(sc *model.Scope, s *envs.Spec, in *Node) *Node {
 	return StopGradient(out)
 }
 
-// obsEncoder holds what the agents of a rollout saw as F numbers each: vectors as they are, cells as the features of
+// obsEncoder holds the observations of a rollout as F numbers each. Vectors are unchanged; cells become the features of
 // a random convolutional network. For cells that takes 4·F bytes for each agent step: 0.26 GB for the paper's rollout
 // batch of 36,000 frames with 7 agents.
 type obsEncoder struct {
@@ -50,7 +50,7 @@ func newObsEncoder(b *nn.Build, scope string) (*obsEncoder, error) {
 	return e, err
 }
 
-// watch looks at x, whose agent steps can then be asked for.
+// watch prepares now and next for x.
 func (e *obsEncoder) watch(ctx context.Context, x *rl.Rollout) error {
 	e.x = x
 	if e.see == nil {
@@ -65,7 +65,7 @@ func (e *obsEncoder) watch(ctx context.Context, x *rl.Rollout) error {
 	})
 }
 
-// now is what was seen at an agent step [F].
+// now is the observation at an agent step [F].
 func (e *obsEncoder) now(row int) []float32 {
 	if e.see == nil {
 		return e.x.ObsRow(row)
@@ -74,8 +74,8 @@ func (e *obsEncoder) now(row int) []float32 {
 	return e.seen[row*f : (row+1)*f]
 }
 
-// next is what was seen after an agent step. Of cells it is of no use where an episode ends, and then the beginning
-// of the next.
+// next is the observation after an agent step. Where an episode ends, its cells are the start of the next episode and
+// of no use.
 func (e *obsEncoder) next(row int) []float32 {
 	if e.see == nil {
 		return e.x.NextRow(row)

@@ -22,8 +22,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// RFF rewards an agent for observations unlike its earlier ones, by an elliptical count on random Fourier features of
-// them (Rahimi and Recht 2007). Nothing is learned: it is the control for bonuses on learned features.
+// RFF rewards an agent for observations unlike its earlier ones, by an elliptical count on their random Fourier
+// features (Rahimi and Recht 2007). Nothing is learned: it is the control for bonuses on learned features.
 //
 //	η(o) = [√2·cos(w_k·o/ℓ_i + b_k), 1] [D]   w_k ~ N(0, I), b_k ~ U(0, 2π), drawn once
 //	Λ_i  = λI + Σ ηηᵀ                         over agent i's steps of all earlier rollout batches
@@ -33,11 +33,11 @@ import (
 // η·η' is about D·exp(−‖o−o'‖²/2ℓ²). After n visits ηᵀΛ⁻¹η is about 1/n where all other observations are further away
 // than ℓ. The first rollout batch is measured against itself, since all of it would be equally new against λI.
 //
-// Reading: ℓ_i is bandwidth·√V, where V is the summed variance of the components of agent i's observations in its first
+// Reading: ℓ_i is bandwidth·√V. V is the summed variance of the components of agent i's observations in its first
 // rollout batch, or 1 if they are constant. So features stay fixed and suit tasks of any scale. Scaling each component
-// by its own deviation would blow up those that hardly vary at first.
+// by its own deviation would blow up components that hardly vary at first.
 //
-// Reading: of cells, η takes the features of a random convolutional network, as MACE does.
+// Reading: for cells, η takes the features of a random convolutional network, as MACE does.
 type RFF struct {
 	Waves     int     `json:"waves" range:"1..8192" help:"number of random Fourier features, D − 1"`
 	Bandwidth float64 `json:"bandwidth" range:"(0..)" help:"kernel width ℓ, in standard deviations of the first observations"`
@@ -95,7 +95,7 @@ func (c RFF) Build(b *nn.Build) (Module, error) {
 	return m, err
 }
 
-// Reward rates the observations of x beside those of earlier rollout batches, and then counts them.
+// Reward rates the observations of x against earlier rollout batches, and then counts them.
 func (m *rff) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if err := m.encoder.watch(ctx, x); err != nil {
 		return nil, err
@@ -118,8 +118,8 @@ func (m *rff) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return m.Apply(x, raw, "rff"), nil
 }
 
-// distinct returns an agent's distinct observations [U,F] while it is alive, the number of steps [U] with each, and
-// which of them it has in each frame [T,E].
+// distinct returns an agent's distinct observations [U,F] while it is alive and the number of steps [U] with each. of
+// is the index of its observation in each frame [T,E].
 func (m *rff) distinct(x *rl.Rollout, agent int) (obs, count []float64, of []int) {
 	known := map[string]int{} // by the bits of an observation
 	of = make([]int, x.T*x.E)
@@ -201,7 +201,7 @@ func (m *rff) each(ctx context.Context, obs *mat.Dense, count []float64, f func(
 	return nil
 }
 
-// rffState is what goes on from one rollout batch to the next.
+// rffState is the state carried between rollout batches.
 type rffState struct {
 	Bonus  []byte
 	Agents []rffCount

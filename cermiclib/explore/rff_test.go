@@ -17,7 +17,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// rawRFF is the default of an agent alone, whose bonus is u as it is.
+// rawRFF is the default without peers or scaling, so the bonus is u.
 func rawRFF() RFF {
 	c := DefaultRFF()
 	c.Others, c.IntNorm, c.IntCoef = 0, NormNone, 1

@@ -63,8 +63,9 @@ func TestMemoriesKeepTheContractOnCells(t *testing.T) {
 	}
 }
 
-// checkMemory runs an intention model through its contract, on observations that are numbers or cells: shapes, determinism, what a
-// feature may depend on, when f_{n-1} exists, that all of it learns, that saving loses nothing, and that the module trains with it.
+// checkMemory runs an intention model through its contract, on observations that are numbers or cells. It checks
+// shapes, determinism, the inputs of a feature, when f_{n-1} exists, and that all of the memory learns. It also checks
+// that saving loses nothing and that the module trains with it.
 func checkMemory(t *testing.T, c memory.Config, cells bool) {
 	t.Helper()
 	m := memoryCheck{memorySpec(cells), c}
@@ -82,7 +83,8 @@ type memoryCheck struct {
 	config memory.Config
 }
 
-// memorySpec has 2 copies of 3 agents that see 4 numbers, or one number and the smallest grid of cells that networks read.
+// memorySpec has 2 copies of 3 agents. They see 4 numbers, or one number and the smallest grid of cells that networks
+// read.
 func memorySpec(cells bool) *envs.Spec {
 	s := &envs.Spec{Name: "libtest/memory", NumEnvs: 2, Agents: 3, Obs: []int{4}, State: 1, Act: envs.ActSpec{Choices: 2}}
 	if cells {
@@ -96,8 +98,8 @@ func memorySpec(cells bool) *envs.Spec {
 	return s
 }
 
-// rollout fills a rollout of t steps with random observations and labels; environment 0 starts at its first step and at
-// step t/2, environment 1 goes on.
+// rollout fills a rollout of t steps with random observations and labels. Environment 0 starts at its first step and at
+// step t/2; environment 1 goes on.
 func (m memoryCheck) rollout(t int, seed uint64) *rl.Rollout {
 	x := rl.NewRollout(m.spec, t, 0)
 	x.KeepLabels()
@@ -128,10 +130,11 @@ type watched struct {
 	mem   memory.Memory
 	prog  *nn.Program
 	store *model.Store
-	rows  []int32 // of every agent step of a rollout, as the memory wants them drawn
+	rows  []int32 // of every agent step of a rollout, in the order that the memory requires
 }
 
-// watched builds the memory for rollouts of steps, a multiple of its chunk; extra adds outputs behind f_n, f_{n-1} and the mask.
+// watched builds the memory for rollouts of steps, a multiple of its chunk. extra adds outputs behind f_n, f_{n-1} and
+// the mask.
 func (m memoryCheck) watched(t *testing.T, steps int, extra func(*model.Store, memory.Context) []*graph.Node) *watched {
 	t.Helper()
 	spec := m.spec

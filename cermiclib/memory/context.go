@@ -21,15 +21,15 @@ const PairHidden = 128
 
 // Context computes f_n and f_{n-1}.
 //
-// The steps of a chunk refer to overlapping moments and graphs: L + Q + 1 moments and G = L + 1 graphs, the last L of
-// which are f_n of some step and the first L f_{n-1}. Each is computed once.
+// The steps of a chunk refer to overlapping moments and graphs: L + Q + 1 moments and G = L + 1 graphs. The last L
+// graphs are f_n of some step, the first L are f_{n-1}. Each is computed once.
 //
 // paper:app:graph_structure  nodes, relations, attention over the queue, graph network
 func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 	m.scope = sc.Scope()
 	fresh := len(nn.Variables(sc.Store(), m.scope)) == 0
 	var out Context
-	m.learnToDetect(sc, in, &out) // first: without a use, its nodes must not be the graph's last, which the Go backend refuses
+	m.learnToDetect(sc, in, &out) // first: the Go backend refuses unused nodes at a graph's end
 	obs, seen, own, pick := in[0], in[1], in[2], in[3]
 	moments, chunks := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
 	e := Transpose(m.encode(sc, Reshape(obs, moments*chunks, m.obs)), 0, 1)
@@ -40,7 +40,7 @@ func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 		own:        m.everywhere(own, m.Chunk+1),
 	}
 	f := TransposeAllDims(Reshape(m.feature(sc, w), m.Width, m.Chunk+1, chunks), 2, 1, 0) // [C,G,F]
-	of := func(first int) *Node {                                                         // the graph of each step, counted from the first one
+	of := func(first int) *Node {                                                         // graph of each step, from first on
 		f := Slice(f, AxisRange(), AxisRange(first, first+m.Chunk))
 		return Reshape(Einsum("clg,cgf->clf", pick, f), chunks*m.Chunk, m.Width)
 	}
@@ -88,7 +88,7 @@ func (m *graphMemory) startPretrained(sc *model.Scope, fresh bool) {
 	m.weights.fill(sc, fresh, parts)
 }
 
-// learnToDetect fills in the loss λ·L_det of a detector that learns, and how good it is.
+// learnToDetect fills in the loss λ·L_det and the accuracy of a detector that learns.
 func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
 	if m.Online {
 		chunks := in[2].Shape().Dimensions[1]
@@ -107,7 +107,7 @@ func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
 // nodes are the candidates z_{i→j} = MLP[e, onehot(i), onehot(j)] [Z,N,B] of observer i for every slot j, the
 // observer's own among them, for e [D,B] and own [N,B].
 //
-// Reading: what the observer knows of j is what j's slot of its own observation's encoding says; nothing of j is read.
+// Reading: the observer reads nothing of j but j's slot in the encoding of its own observation.
 func (m *graphMemory) nodes(sc *model.Scope, e, own *Node) *Node {
 	b, inputs := e.Shape().Dimensions[1], m.Embed+2*m.agents
 	observer := nn.Weight(sc, e, "observer", nn.FanIn(inputs), PairHidden, m.agents)
@@ -120,8 +120,8 @@ func (m *graphMemory) nodes(sc *model.Scope, e, own *Node) *Node {
 
 // relations are the edge features MLP[e, onehot(j), onehot(k)] [L,N,N,B] from source k to destination j, for e [D,B].
 //
-// Reading: edges are 2-D relative positions in the text, 16-D in the table; here 16-D, and a linear head on them
-// predicts positions in pre-training (D12).
+// Reading: edges are 2-D relative positions in the text, 16-D in the table. Here they are 16-D, and a linear head on
+// them predicts positions in pre-training (D12).
 func (m *graphMemory) relations(sc *model.Scope, e *Node) *Node {
 	b, n, inputs := e.Shape().Dimensions[1], m.agents, m.Embed+2*m.agents
 	to := nn.Weight(sc, e, "to", nn.FanIn(inputs), PairHidden, n)
@@ -160,11 +160,11 @@ func (m *graphMemory) feature(sc *model.Scope, w window) *Node {
 	return Reshape(f, m.Width, b)
 }
 
-// recall lets every slot attend over its candidates: that of the graph's own moment, and those of the moments before
-// at which it was refreshed. It returns nodes [Z,N,G·C].
+// recall lets every slot attend over its candidates at the graph's own moment and at earlier moments that refreshed it.
+// It returns nodes [Z,N,G·C].
 //
-// The four projections have no bias. Those of keys and values would change nothing or only shift the output; and of
-// the ages' embeddings the present's would shift all scores alike, so it is left out.
+// The four projections have no bias. A bias of keys or values would change nothing or only shift the output. The
+// present has no age embedding, which would shift all scores alike.
 //
 // Reading: the paper gives the queue no length and the attention no heads: queue_len and gnn_heads (D20).
 func (m *graphMemory) recall(sc *model.Scope, w window) *Node {
@@ -214,7 +214,7 @@ func (m *graphMemory) layer(sc *model.Scope, nodes, to, relations, present *Node
 	along := Reshape(project(sc, "edge", relations, out), heads, d, dst, n, b)
 	a := nn.Weight(sc, nodes, "score", nn.FanIn(d), heads, d)
 	pairs := Reshape(nn.LeakyReLU(Add(Add(destination, source), along)), heads, d, -1)
-	score := Reshape(Einsum("hd,hdp->hp", a, pairs), heads, dst, n, b) // as a product, which XLA runs twice as fast as a sum over axis 1
+	score := Reshape(Einsum("hd,hdp->hp", a, pairs), heads, dst, n, b) // a product: on XLA twice as fast as a sum over axis 1
 	score = Add(score, closed(Reshape(present, 1, 1, n, b)))
 	weights := Softmax(score, 2)
 	if m.peek != nil {

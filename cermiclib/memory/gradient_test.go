@@ -16,8 +16,8 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// wideInputs draws inputs of a memory in float64, as Gather could have filled them: normal numbers, but switches and one-hot
-// vectors where the input's name says so.
+// wideInputs draws inputs of a memory in float64, as Gather could have filled them. They are normal numbers, except for
+// switches and one-hot vectors, which it recognises by the input's name.
 func wideInputs(in []nn.Input, r *rng.Rand) []any {
 	args := make([]any, len(in))
 	for i, input := range in {
@@ -47,8 +47,8 @@ func wideInputs(in []nn.Input, r *rng.Rand) []any {
 	return args
 }
 
-// checkMemoryGradients compares the gradient of all that a memory gives with central differences in float64, along one random
-// direction in each trainable variable.
+// checkMemoryGradients compares the gradient of all outputs of a memory with central differences in float64, along one
+// random direction in each trainable variable.
 func checkMemoryGradients(t *testing.T, c Config, rows int) {
 	t.Helper()
 	backend := pureGo(t)
@@ -95,8 +95,8 @@ func checkMemoryGradients(t *testing.T, c Config, rows int) {
 			out := must.Value(values.Call(args...))
 			return tensors.ToScalar[float64](out[0])
 		}
-		// Small, since a step must not carry any of ten thousand activations over LeakyReLU's kink; rounding is then 1e-15·|L|/h,
-		// with |L| in the hundreds, a few 1e-6.
+		// Small, since a step must not carry any of ten thousand activations over LeakyReLU's kink. Rounding is then
+		// 1e-15·|L|/h, with |L| in the hundreds, a few 1e-6.
 		const h = 1e-7
 		got := (at(h) - at(-2*h)) / (2 * h)
 		at(h)

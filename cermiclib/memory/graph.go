@@ -15,15 +15,15 @@ import (
 	"cermic/envs/conf"
 )
 
-// DynamicGraph is the paper's memory (Section 3.2, Appendix A): a graph with a node for every agent seen so far,
-// which advances when the observer detects somebody. Each node attends over what was seen of its agent at the last
-// detections, a graph network reads the nodes and their relations, and the observer's own node becomes f_n.
+// DynamicGraph is the paper's memory (Section 3.2, Appendix A): a graph with a node for every agent seen so far. It
+// advances when the observer detects another agent. Each node attends over the observations of its agent at the last
+// detections. A graph network reads the nodes and their relations, and the observer's own node becomes f_n.
 //
-// No features are carried from step to step: the rollout records the detections, and a graph is computed anew from the
+// No features are carried from step to step. The rollout records the detections, and a graph is computed anew from the
 // observations at its last detections. So gradients reach every encoder without backpropagation through time (D20).
 //
-// Reading: the appendix calls its parts pre-trained, the main text learns from scratch and pre-trains in an
-// experiment of its own; pretrain selects, and nothing is by default (D13).
+// Reading: the appendix calls its parts pre-trained. The main text learns from scratch and pre-trains in an experiment
+// of its own. pretrain selects, and by default nothing is pre-trained (D13).
 type DynamicGraph struct {
 	Embed     int     `json:"d_obs_enc" range:"1..8192" help:"length of the observation embedding; the paper: 64"`
 	Node      int     `json:"d_node" range:"1..8192" help:"length of a node's features; the paper: 256"`
@@ -63,7 +63,7 @@ func (c DynamicGraph) OneStep() Config {
 	return c
 }
 
-// bare is the memory as it is pre-trained itself.
+// bare is the config for pre-training this memory.
 func (c DynamicGraph) bare() Config {
 	c.Pretrain, c.Weights = PretrainNone, ""
 	return c
@@ -120,7 +120,7 @@ type graphMemory struct {
 	scope       string      // where Context made the variables
 	detector    *nn.Program // for Watch
 	weights     *Pretrained // nil without pre-training
-	peek        func(*Node) // sees the attention of each graph layer as it is built, if not nil: [heads,M,N,B]
+	peek        func(*Node) // gets the attention of each graph layer when it is built, if not nil: [heads,M,N,B]
 }
 
 var _ Detecting = (*graphMemory)(nil)
@@ -128,8 +128,8 @@ var _ rl.Saver = (*graphMemory)(nil)
 
 func (m *graphMemory) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chunk, Labels: m.Online} }
 
-// Inputs are M = L+Q+1 moments of each of C = b/L chunks, earliest first, the graphs made at the last G = L+1 of them,
-// and the detector's training data. Agent steps are the last axis: see context.go.
+// Inputs are M = L+Q+1 moments of each of C = b/L chunks, earliest first. The graphs made at the last G = L+1 of them
+// and the detector's training data follow. Agent steps are the last axis: see context.go.
 func (m *graphMemory) Inputs(b int) []nn.Input {
 	l, q, n := m.Chunk, m.Queue, m.agents
 	c := b / l
@@ -191,9 +191,9 @@ func (m *graphMemory) Gather(p nn.Feeder, first int, x *rl.Rollout, rows []int32
 	}
 }
 
-// eachChunk calls visit with the index of every chunk of rows, its lane, and the first and the last graph, as indices
-// of the lane's moments, that one of its steps refers to; the first is -1 where it is the one before the lane's
-// first.
+// eachChunk calls visit with the index of every chunk of rows and its lane. from and to are the first and the last
+// graph that a step of the chunk refers to, as indices of the lane's moments. from is -1 for the graph before the
+// lane's first one.
 func (m *graphMemory) eachChunk(rows []int32, visit func(c, lane, from, to int)) {
 	for c := range len(rows) / m.Chunk {
 		chunk := rows[c*m.Chunk : (c+1)*m.Chunk]
@@ -201,7 +201,8 @@ func (m *graphMemory) eachChunk(rows []int32, visit func(c, lane, from, to int))
 	}
 }
 
-// Watch notes whom each agent detects at each step of x, with the weights as they are, and where its graph advances.
+// Watch records the agents that each agent detects at each step of x, with the current weights, and where its graph
+// advances.
 func (m *graphMemory) Watch(x *rl.Rollout) error {
 	if m.scope == "" {
 		return fmt.Errorf("memory graph: asked to watch before its features were built into a graph")
@@ -246,7 +247,7 @@ func (m *graphMemory) encode(sc *model.Scope, obs *Node) *Node {
 //
 // paper:detector  p = MLP(o), p_k the likelihood of observing agent k
 //
-// Reading: the text speaks of agents of type k and of identifying agents. The slots are agents, since agents of one
+// Reading: the text speaks both of agent types k and of identifying agents. The slots are agents, since agents of one
 // type still have to be distinguished as nodes (D19).
 func (m *graphMemory) logits(sc *model.Scope, e *Node) *Node {
 	return nn.MLP(sc.At("detector"), e, []int{detectorHidden, detectorHidden}, nn.LeakyReLU, m.agents)
@@ -261,8 +262,8 @@ const detectRows = 512
 // detectionLoss is Σ_k BCE over the other agents [B], for logits, labels and own [B,N], own one-hot of the observer.
 //
 // Reading: present and absent agents count alike, although few pairs are in sight on some tasks. The detector then
-// sees nobody at first. With an eightfold weight of the present ones it finds them sooner, but on navigation a third of
-// its detections are wrong after 2,100 gradient steps, instead of 4 % (one seed each).
+// detects no agent at first. With an eightfold weight of present agents it finds them sooner. But on navigation a third
+// of its detections are then wrong after 2,100 gradient steps, instead of 4 % (one seed each).
 //
 // paper:eq:detector_loss_condensed  -Σ_k y_k·log p_k + (1-y_k)·log(1-p_k)
 func detectionLoss(logits, labels, own *Node) *Node {
@@ -270,7 +271,8 @@ func detectionLoss(logits, labels, own *Node) *Node {
 	return ReduceSum(Mul(each, OneMinus(own)), -1)
 }
 
-// detect fills in what a detector of these logits that learns has to say; all [B,N], own one-hot of the observer.
+// detect fills in the results of a detector that learns, with these logits; all are [B,N], own is one-hot of the
+// observer.
 func (out *Context) detect(logits, labels, own *Node, threshold, coef float64) {
 	out.Loss = nn.Times(detectionLoss(logits, labels, own), "memory/det_coef", coef)
 	said := ConvertDType(GreaterOrEqual(Sigmoid(logits), ConstAs(logits, threshold)), logits.DType())

@@ -19,7 +19,7 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// The counts are those of the specification at 18 observed numbers.
+// The specification gives these counts at 18 observed numbers.
 func TestMemoriesHaveTheSpecifiedNumberOfParameters(t *testing.T) {
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 4, Obs: []int{18}}
 	gru := DefaultGRU()
@@ -96,7 +96,7 @@ func TestGraphFeaturesFollowTheSpecification(t *testing.T) {
 	}
 }
 
-// moments translates what a row refers to for the reference.
+// moments translates the moments that a row refers to for the reference.
 func (r reference) moments(q *queue, x *rl.Rollout, row int) (out []sighting) {
 	lane := row % len(q.lanes)
 	q.behind(lane, int(q.number[row]), q.keep, func(_ int, m moment) {
@@ -205,7 +205,7 @@ func TestDetectionLossFollowsItsFormula(t *testing.T) {
 	got := make([]float32, 2)
 	p.Read(0, got)
 	softplus := func(x float64) float64 { return math.Log1p(math.Exp(x)) }
-	for i, want := range []float64{softplus(-1) + softplus(-2), softplus(-0.5) + 200} { // own slots, at 99 and -99, do not count
+	for i, want := range []float64{softplus(-1) + softplus(-2), softplus(-0.5) + 200} { // without own slots, at 99 and -99
 		if math.Abs(float64(got[i])-want) > 1e-6*want { // float32
 			t.Errorf("loss %d is %g, want %g", i, got[i], want)
 		}

@@ -43,7 +43,7 @@ func (c GRU) OneStep() Config {
 	return c
 }
 
-// bare is the memory as it is pre-trained itself.
+// bare is the config for pre-training this memory.
 func (c GRU) bare() Config {
 	c.Start = Start{}
 	return c
@@ -152,8 +152,8 @@ func (m *gru) Context(sc *model.Scope, in []*Node) Context {
 	return Context{Now: rows(now), Before: rows(before), Exists: in[3]}
 }
 
-// unroll maps obs [L,C,I], keep [L,C,1] and hidden [C,H] to the last layer's states after every step [L·C,F] and each
-// layer's after the last step [C,F].
+// unroll maps obs [L,C,I], keep [L,C,1] and hidden [C,H] to states. x [L·C,F] has the last layer's after every step,
+// last has each layer's after the last step [C,F].
 func (m *gru) unroll(sc *model.Scope, obs, keep, hidden *Node) (x *Node, last []*Node) {
 	l, c := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
 	x = nn.Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, l*c, m.obs), m.Embed, true)
@@ -178,7 +178,7 @@ func (m *gru) part(hidden *Node, i int) *Node {
 	return Slice(hidden, AxisRange(), AxisRange(i*m.Width, (i+1)*m.Width))
 }
 
-// Watch walks the rollout in time order with the weights as they are and keeps the hidden state before every chunk.
+// Watch walks the rollout in time order with the current weights and keeps the hidden state before every chunk.
 func (m *gru) Watch(x *rl.Rollout) error {
 	if m.scope == "" {
 		return fmt.Errorf("memory gru: asked to watch before its features were built into a graph")

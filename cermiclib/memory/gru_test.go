@@ -28,7 +28,7 @@ func watch(t *testing.T, m Memory, x *rl.Rollout) {
 	must.Do(t, m.(Watcher).Watch(x))
 }
 
-// chunked lists the rows of all chunks of l steps of x, whose length must be a multiple of l.
+// chunked lists the rows of all chunks of x, with l steps each; the length of x must be a multiple of l.
 func chunked(x *rl.Rollout, l int) (rows []int32) {
 	for t := 0; t < x.T; t += l {
 		for a := range x.E * x.N {
@@ -42,7 +42,8 @@ func chunked(x *rl.Rollout, l int) (rows []int32) {
 
 func TestGRUFeaturesDoNotDependOnChunkLength(t *testing.T) {
 	spec := twoByTwo()
-	// Environment 0 starts anew inside the first chunk of 4, environment 1 exactly between two chunks; then a second rollout goes on.
+	// Environment 0 restarts inside the first chunk of 4, environment 1 exactly between two chunks. Then a second
+	// rollout goes on.
 	first, second := wander(spec, 8, 1, 0, 1, 2*2, 4*2+1), wander(spec, 8, 2, 5*2)
 	var now, before, exists [2][]float32
 	for i, l := range []int{1, 4} {
@@ -70,7 +71,8 @@ func TestGRUFeaturesDoNotDependOnChunkLength(t *testing.T) {
 	if !slices.Equal(exists[0], exists[1]) {
 		t.Error("the existence of f_{n-1} depends on the chunk length")
 	}
-	// By hand, rows are (t, environment, agent): nothing before an episode starts, everything else goes on, also from rollout to rollout.
+	// By hand, rows are (t, environment, agent). No feature exists before an episode starts; everything else goes on,
+	// also from rollout to rollout.
 	for row, got := range exists[0] {
 		want := float32(1)
 		if slices.Contains([]int{0, 1, 2, 3, 2*4 + 0, 2*4 + 1, 4*4 + 2, 4*4 + 3, 8*4 + 5*4 + 0, 8*4 + 5*4 + 1}, row) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package memory holds the intention models of the other agents (paper: Section 3.2, Appendices A and C): what turns
-// the observations of one agent into the context feature f_n that calibrates the exploitation losses.
+// Package memory holds the intention models of the other agents (paper: Section 3.2, Appendices A and C). A model turns
+// the observations of one agent into the context feature f_n, which calibrates the exploitation losses.
 //
 // A memory is a config of its own, so that `-set explore.memory=mlp` chooses one and `-set explore.memory.d_f=128`
 // changes it. Read memory.go for the contract, then the model of interest.
@@ -19,10 +19,10 @@ import (
 	"cermic/envs/conf"
 )
 
-// Memory is an intention model in a running experiment. It trains inside the graph of the module that owns it: the
-// module draws agent steps, Gather feeds what the model needs to know about them, Context turns that into features.
+// Memory is an intention model in a running experiment. It trains inside the graph of the module that owns it. The
+// module draws agent steps, Gather feeds the model's inputs for them, and Context turns these into features.
 type Memory interface {
-	// Shape tells the width of the features and how agent steps must be drawn.
+	// Shape returns the width of the features and how agent steps must be drawn.
 	Shape() Shape
 	// Inputs declares what Gather feeds for a minibatch of b agent steps, b a multiple of Shape().Chunk.
 	Inputs(b int) []nn.Input
@@ -34,8 +34,8 @@ type Memory interface {
 	Context(sc *model.Scope, in []*graph.Node) Context
 }
 
-// Watcher is implemented by memories that must see a rollout batch in time order before it is trained on: to carry a
-// hidden state or to note detections. The owner calls it once for each rollout, before the first Gather.
+// Watcher is implemented by memories that must see a rollout batch in time order before training on it, to carry a
+// hidden state or to record detections. The owner calls it once for each rollout, before the first Gather.
 type Watcher interface {
 	Watch(x *rl.Rollout) error
 }
@@ -64,11 +64,11 @@ func Load(m Memory, state []byte) error {
 	return nil
 }
 
-// Detecting is implemented by memories that tell which other agents are in sight.
+// Detecting is implemented by memories that detect which other agents are in sight.
 type Detecting interface {
 	Watcher
-	// Inspect returns the graph of every agent step of x, a rollout batch that begins with an episode. What the
-	// memory carried from the rollout batch before is lost.
+	// Inspect returns the graph of every agent step of x, a rollout batch that begins with an episode. The state from
+	// the rollout batch before is lost.
 	Inspect(x *rl.Rollout) ([]results.Graph, error)
 }
 
@@ -85,10 +85,10 @@ type Context struct {
 	Now    *graph.Node // [B,F] f_n
 	Before *graph.Node // [B,F] f_{n-1}; any finite value where there is none
 	Exists *graph.Node // [B] 1 where f_{n-1} exists, else 0
-	Loss   *graph.Node // [B] what the memory itself wants small, added to the owner's loss; nil for nothing
+	Loss   *graph.Node // [B] the memory's own loss, added to the owner's; nil for none
 
 	// Of a detector that learns, nil for others.
-	Right   *graph.Node // [B] share of the other agents whose presence it tells correctly
+	Right   *graph.Node // [B] share of the other agents whose presence it predicts correctly
 	Present *graph.Node // [B] share of them that are present
 }
 

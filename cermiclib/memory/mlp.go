@@ -11,11 +11,11 @@ import (
 	"cermic/envs"
 )
 
-// MLP is the stateless memory of Appendix C: f_n is a function of the present observation alone, f_{n-1} the same
+// MLP is the stateless memory of Appendix C. f_n is a function of the present observation alone, f_{n-1} the same
 // function of the one before.
 //
-// Reading: the paper's paragraph on this memory ends in mid-sentence. n is therefore taken to advance with every
-// step, and f_{n-1} exists wherever the previous step is in the same episode and in the same rollout batch.
+// Reading: the paper's paragraph on this memory ends in mid-sentence. We let n advance with every step. f_{n-1} then
+// exists wherever the previous step is in the same episode and in the same rollout batch.
 type MLP struct {
 	Embed  int `json:"d_obs_enc" range:"1..8192" help:"length of the observation embedding; the paper: 64"`
 	Hidden int `json:"hidden" range:"1..8192" help:"width of both hidden layers after the embedding; the paper: 128"`
@@ -36,7 +36,7 @@ func (c MLP) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
-// bare is the memory as it is pre-trained itself.
+// bare is the config for pre-training this memory.
 func (c MLP) bare() Config {
 	c.Start = Start{}
 	return c
@@ -92,8 +92,8 @@ func (m *mlp) Context(sc *model.Scope, in []*graph.Node) Context {
 	return out
 }
 
-// feature maps observations [B,I] to [B,F], of fixed scale: negatives for the critic are drawn in units of its
-// spread, which a growing scale would make meaningless.
+// feature maps observations [B,I] to [B,F], of fixed scale. Negatives for the critic are drawn in units of the
+// feature's spread, which a growing scale would make meaningless.
 func (m *mlp) feature(sc *model.Scope, obs *graph.Node) *graph.Node {
 	e := nn.Encode(sc.At("encoder"), m.spec, obs, m.Embed, true)
 	return nn.Normalize(nn.MLP(sc.At("feature"), e, []int{m.Hidden, m.Hidden}, nn.LeakyReLU, m.Width))

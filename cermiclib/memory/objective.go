@@ -15,7 +15,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// objective is what a kind of memory learns from random play, in stages.
+// objective is the loss of a kind of memory on random play, in stages.
 type objective struct {
 	chunk  int // L, consecutive steps of one agent that make one sample
 	stages []stage
@@ -24,7 +24,7 @@ type objective struct {
 	feed   func(p *nn.Program, rows []int32)
 	// outputs builds the memory and its heads at sc.
 	outputs func(sc *model.Scope, in []*Node) outcome
-	// watch prepares for minibatches with the weights as they are.
+	// watch prepares for minibatches with the current weights.
 	watch func() error
 }
 
@@ -34,25 +34,26 @@ type stage struct {
 	trains func(path string) bool // whether it trains the variable
 }
 
-// outcome is what an objective says about B agent steps.
+// outcome holds an objective's results on B agent steps.
 type outcome struct {
 	probability *Node   // [B,N] of the detector; nil without one
 	offset      *Node   // [2,N,B] where the others are, relative to the observer
 	losses      []*Node // [B] one a stage
 }
 
-// objective is what a graph memory learns before there is a policy: first the detector and the edge encoder with
-// the observation's encoder below both, then, detector and that encoder frozen, the node and the edge encoder.
+// objective pre-trains a graph memory, before there is a policy. The first stage trains the detector and the edge
+// encoder with the observation's encoder below both. The second freezes the detector and that encoder, and trains the
+// node and the edge encoder.
 //
 // paper:app:pretraining_details_v3  detector: Σ BCE; nodes: Σ_{j≠k} p_{k→j}·‖P·z_{k→j} - s_j‖²; edges: ‖P·f_kj - (Δx, Δy)‖²
 //
-// Reading: nodes and edges are wider than what they shall predict, so each gets a linear head P, which is dropped
-// afterwards (D12). p counts from the detector's threshold on. Edges are trained for the observer's own relations to
-// peers within sight, the only ones whose far end it can see: over all pairs, those out of sight make up most of the
-// loss and pull every prediction to their mean.
+// Reading: nodes and edges are wider than their targets. So each gets a linear head P, which is dropped afterwards
+// (D12). p counts from the detector's threshold on. Edges are trained only for the observer's own relations to peers
+// within sight, whose far end it can see. Over all pairs, pairs out of sight make up most of the loss and pull every
+// prediction to their mean.
 //
-// Deviation: the encoder learns from positions as well as from presence. One that has learnt presence alone is frozen
-// with little in it that a position could be read from.
+// Deviation: the encoder learns from positions as well as from presence. Had it learnt presence alone, it would be
+// frozen with little information about positions.
 func (c DynamicGraph) objective(b *nn.Build, x *play) (*objective, error) {
 	c.Online = true // the detector is a part of it
 	built, err := c.Build(b)
@@ -118,14 +119,14 @@ func offsetLoss(offset *Node, in []*Node) *Node {
 	return ReduceSum(Mul(ReduceSum(Square(Sub(offset, in[inOffset])), 0), sight), 0)
 }
 
-// headsObjective is what a memory without detector, nodes and edges learns before there is a policy: linear heads on
-// f predict, of every peer in sight, s_j and where it is; they are dropped afterwards.
+// headsObjective pre-trains a memory without detector, nodes and edges. For every peer in sight, linear heads on f
+// predict s_j and its position; they are dropped afterwards.
 //
 //	Σ_{j≠k} y_kj·( ‖P_j·f - s_j‖²/D + ‖E_j·f - (Δx, Δy)‖² )
 //
-// Reading: the appendix pre-trains the graph alone. Weights are the true presence y, since there is no detector to
-// ask; s_j counts by its mean over components, since its D numbers would drown the two of a position in the one f
-// that both are read from.
+// Reading: the appendix pre-trains the graph alone. Weights are the true presence y, since there is no detector. s_j
+// counts by its mean over components. Both s_j and the position are read from one f, where a sum over the D numbers of
+// s_j would drown the two of a position.
 func headsObjective(c Config, b *nn.Build, x *play, embed int, parts []string) (*objective, error) {
 	m, err := c.Build(b)
 	if err != nil {
@@ -150,7 +151,7 @@ func headsObjective(c Config, b *nn.Build, x *play, embed int, parts []string) (
 			offset := Reshape(Transpose(nn.Linear(sc.At("heads").At("edge"), f, 2*n), 0, 1), 2, n, b)
 			return outcome{offset: offset, losses: []*Node{Add(ReduceSum(Mul(miss, sight), 0), offsetLoss(offset, in))}}
 		},
-		watch: func() error { return Watch(m, x.Rollout) }, // hidden states are then those of the present weights
+		watch: func() error { return Watch(m, x.Rollout) }, // the hidden states then follow from the present weights
 	}, nil
 }
 
@@ -197,9 +198,9 @@ func randomActions(s *envs.Spec, out *envs.Step, act *envs.Actions, r *rng.Rand)
 	}
 }
 
-// split lists the first agent steps of samples of chunk consecutive ones: those to train on and those held out, which
-// end in the last tenth of the play, or are the last ones of it if none does. Samples in which the agent is dead
-// throughout are in neither.
+// split lists the first agent steps of samples, which are chunk consecutive steps each. Held-out samples end in the
+// last tenth of the play, or are its last ones if none does. All others are for training. Samples in which the agent is
+// dead throughout are in neither.
 func (x *play) split(chunk int) (train, held []int32) {
 	agents := x.E * x.N
 	from := min(x.Rows()/10*9, (x.T/chunk*chunk-1)*agents)
@@ -224,7 +225,7 @@ func (x *play) split(chunk int) (train, held []int32) {
 const (
 	inOwn    = iota // [N,B] one-hot of the observer
 	inLabel         // [B,N] 1 for agents in sight
-	inTarget        // [N,B,I] observations of the other agents, of which node targets are encodings
+	inTarget        // [N,B,I] observations of the other agents; node targets are encodings of these
 	inOffset        // [2,N,B] their positions relative to the observer
 	playInputs
 )

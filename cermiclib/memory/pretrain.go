@@ -21,8 +21,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Pretraining trains a memory on random play, before any policy exists. What it learns there depends on its kind:
-// objective.go. Common to all are the play, the targets and the loop.
+// Pretraining trains a memory on random play, before any policy exists. The objective depends on the kind of memory:
+// see objective.go. All kinds share the play, the targets and the loop.
 //
 // Reading: s_j, the target of node j, is a random encoding of agent j's own observation (D12).
 type Pretraining struct {
@@ -120,7 +120,8 @@ type playLearner interface {
 	objective(b *nn.Build, x *play) (*objective, error)
 }
 
-// Bare is c without pre-trained weights, as it is pre-trained itself. It refuses kinds of memory that cannot be.
+// Bare is c without pre-trained weights, the config for pre-training it. It refuses memories that cannot be
+// pre-trained.
 func Bare(c Config) (Config, error) {
 	if p, ok := c.(playLearner); ok {
 		return p.bare(), nil
@@ -242,8 +243,8 @@ func (s *pretrainer) train(ctx context.Context, i int) error {
 	return nil
 }
 
-// forget sets the optimiser back to its start: each stage has another loss and trains other variables, for which the
-// moments and the number of steps of the stage before would be wrong.
+// forget resets the optimiser. Each stage has another loss and trains other variables, so the moments and the step
+// count of the stage before would be wrong.
 func (s *pretrainer) forget() error {
 	for _, v := range nn.Variables(s.build.Store, preScope+"/adam") {
 		if err := v.SetValue(tensors.FromShape(v.Shape())); err != nil {
@@ -253,7 +254,7 @@ func (s *pretrainer) forget() error {
 	return nil
 }
 
-// each runs the evaluation graph over the samples held out; visit gets the agent steps of a minibatch, of which the
+// each runs the evaluation graph over the held-out samples. visit gets the agent steps of a minibatch, of which the
 // last count only fills up.
 func (s *pretrainer) each(visit func(rows []int32)) error {
 	if err := s.watch(); err != nil {
@@ -330,7 +331,7 @@ func snapshot(store *model.Store) (map[*model.Variable]*tensors.Tensor, error) {
 	return out, nil
 }
 
-// Quality says how good pre-training got on held-out play.
+// Quality holds the results of pre-training on held-out play.
 type Quality struct {
 	AUC     float64 // of the detector over all pairs; NaN where all labels are equal, or there is no detector
 	Present float64 // share of labels that are 1
@@ -338,17 +339,17 @@ type Quality struct {
 	Spread  float64 // the same for the best constant prediction
 }
 
-// Limits from which on nothing was found. Chance is not the line to draw: where peers start, and what they push,
-// leave traces in observations that hold nothing else about them.
+// Limits beyond which nothing was found. They are stricter than chance: where peers start, and what they push, leaves
+// traces in observations that hold nothing else about them.
 const (
 	blindAUC  = 0.75
 	blindRMSE = 0.9 // of the spread; where there is no detector
 )
 
-// BlindNote says what Blind means.
+// BlindNote explains Blind.
 const BlindNote = "From so much play, an agent's observation tells little or nothing about where its peers are, so no memory can do well on it"
 
-// Blind reports whether agents see little or nothing of where their peers are, as far as pre-training found out.
+// Blind reports whether, as far as pre-training found out, agents see little or nothing of their peers' positions.
 func (q Quality) Blind() bool {
 	if math.IsNaN(q.AUC) {
 		return q.RMSE > blindRMSE*q.Spread
@@ -356,7 +357,7 @@ func (q Quality) Blind() bool {
 	return q.AUC < blindAUC
 }
 
-// String says in a few lines what detector and positions are worth.
+// String describes the accuracy of detector and positions in a few lines.
 func (q Quality) String() string {
 	text := fmt.Sprintf("held-out random play; %.1f %% of pairs visible to each other", 100*q.Present)
 	switch {
@@ -374,8 +375,8 @@ func (q Quality) String() string {
 	return text
 }
 
-// positionErrors are the root mean squared distance of predicted 2-D positions, by axis, and that of predicting the
-// mean; NaN without positions.
+// positionErrors returns the root mean squared distance of predicted 2-D positions, by axis, and the same for a
+// constant prediction of the mean. Both are NaN without positions.
 func positionErrors(want, got [2][]float64) (rmse, spread float64) {
 	squared, variance := 0.0, 0.0
 	for axis := range 2 {

@@ -22,12 +22,12 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// scatter places 3 agents anew at every step; each sees where the others are, or nothing but noise, and perceives those
-// nearer than a half.
+// scatter places 3 agents anew at every step. Each observes the positions of the others, or nothing but noise, and
+// perceives agents nearer than a half.
 type scatter struct {
 	spec  envs.Spec
 	blind bool
-	late  bool // labels are those of the step before
+	late  bool // labels come from the step before
 	rand  *rng.Rand
 	seen  []uint8   // [E,N,N] labels of this step
 	rel   []float32 // [E,N,N,2]
@@ -182,7 +182,8 @@ func TestMemoriesWithoutDetectorLearnWherePeersAre(t *testing.T) {
 	}
 }
 
-// TestOnlyTheGRURecallsWhatItSaw asks for positions of the step before, which the present observation tells nothing about.
+// TestOnlyTheGRURecallsWhatItSaw trains on positions of the step before, about which the present observation has no
+// information.
 func TestOnlyTheGRURecallsWhatItSaw(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
@@ -328,7 +329,7 @@ func TestWeightsThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-// A detector that says the same of everybody weighs the node encoder's loss by its probability, and by nothing below its
+// A detector with one output for all peers weighs the node encoder's loss by its probability, and by nothing below its
 // threshold.
 func TestNodesLearnFromDetectedPeersOnly(t *testing.T) {
 	p := DefaultPretraining(pureGo(t))
@@ -361,7 +362,7 @@ func TestNodesLearnFromDetectedPeersOnly(t *testing.T) {
 				for axis := range 2 {
 					at := int(row)*s.play.N + j
 					miss := float64(offset[(axis*s.play.N+j)*s.Batch+k] - s.play.RelPos[2*at+axis])
-					sum -= float64(s.play.Visible[at]) * miss * miss // what edges learn
+					sum -= float64(s.play.Visible[at]) * miss * miss // the edges' part of the loss
 				}
 			}
 		}
@@ -402,7 +403,7 @@ func (lost) Err() error       { return errLost }
 func (lost) Aborted(int) bool { return false }
 func (lost) Close()           {}
 
-// What such an environment shows means nothing: a mask of nothing allowed would be drawn from for ever.
+// Such an environment shows meaningless values: sampling from a mask that allows no action would never end.
 func TestPlayEndsWhereNoEpisodeCanBeStarted(t *testing.T) {
 	if _, err := playRandomly(lost{newScatter(false)}, 40, 1); !errors.Is(err, errLost) {
 		t.Errorf("error %v, want %v", err, errLost)

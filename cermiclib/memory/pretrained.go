@@ -23,7 +23,7 @@ import (
 	"cermic/envs/conf"
 )
 
-// What a memory starts with (pretrain).
+// Initial weights of a memory (pretrain).
 const (
 	PretrainNone     = "none"     // of the graph: random weights; the detector learns with the module
 	PretrainDetector = "detector" // of the graph: a pre-trained detector, frozen together with the encoder below it; the rest random
@@ -36,8 +36,8 @@ var (
 	mlpParts   = []string{"encoder", "feature"}
 )
 
-// Start says what a memory without a detector starts with: pre-trained weights, which the module trains on, or random
-// ones.
+// Start is the choice of initial weights for a memory without a detector: pre-trained weights, which the module trains
+// on, or random ones.
 type Start struct {
 	Pretrain string `json:"pretrain,omitzero" oneof:",full" help:"parts with pre-trained weights; empty: none, full: the whole memory"`
 	Weights  string `json:"pretrained,omitzero" help:"name of the pre-trained weights, as printed by pretrain"`
@@ -113,8 +113,8 @@ func (p *Pretrained) Save(folder string) (string, error) {
 	return path, results.WriteFile(path, p.data)
 }
 
-// loadFor reads weights that Save wrote, for a memory of that kind; it refuses a file whose bytes are not those that
-// id is the hash of.
+// loadFor reads weights that Save wrote, for a memory of that kind. It refuses a file whose bytes do not have the hash
+// id.
 func loadFor(kind, folder, id string) (*Pretrained, error) {
 	data, err := os.ReadFile(PretrainedPath(folder, id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -10,7 +10,7 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// moment is where a graph G_n of one observer was made: an observation, and whom the observer detected in it.
+// moment is where a graph G_n of one observer was made: an observation, and the agents detected in it.
 type moment struct {
 	row   int32     // of the rollout
 	past  []float32 // [I] the observation, of an earlier rollout; nil where row has it
@@ -19,17 +19,16 @@ type moment struct {
 }
 
 // queue keeps, for every observer (a lane: environment and agent), the moments at which its graph advanced. It is
-// filled once for each rollout; what a later one still needs is copied out of it.
+// filled once for each rollout. Moments that a later rollout still needs are copied out of it.
 //
 // paper:app:memory_update  the graph advances to G_{n+1} only when another agent is detected
 //
-// Reading: an episode starts with G_0 of its first observation, which holds the observer alone unless someone is
-// detected there; G_0 counts as f_{n-1} of G_1 but a moment without detections is no entry of the attention's
-// history.
+// Reading: an episode starts with G_0 of its first observation. G_0 holds the observer alone unless another agent is
+// detected there. It counts as f_{n-1} of G_1, but a moment without detections is no entry of the attention's history.
 type queue struct {
 	obs     int        // I
 	keep    int        // moments that a row can refer to: the present one, the one before, and the history of that
-	lanes   [][]moment // [E·N] of the rollout last watched, behind those of earlier ones
+	lanes   [][]moment // [E·N] of the rollout last watched, behind the moments of earlier rollouts
 	number  []int32    // [T·E·N] index of the moment in force at each agent step in its lane
 	carried [][]moment // [E·N] the last ones, oldest first, for the next rollout
 }
@@ -47,7 +46,7 @@ func (q *queue) watch(x *rl.Rollout, seen []uint64) {
 		for row := lane; row < x.Rows(); row += rows {
 			bits := seen[row]
 			if x.Alive[row] == 0 {
-				bits = 0 // the dead see nobody
+				bits = 0 // dead agents detect none
 			}
 			if bits != 0 {
 				bits |= 1 << (lane % x.N)
@@ -105,7 +104,7 @@ func (q *queue) hasBefore(row int) bool {
 	return n > 0 && !q.lanes[row%len(q.lanes)][n].first
 }
 
-// save returns what the next rollout needs: of each lane the moments, oldest first, each with the place of its
+// save returns the state for the next rollout: the moments of each lane, oldest first, each with the place of its
 // observation, and keep places.
 func (q *queue) save() []byte {
 	var dst []byte

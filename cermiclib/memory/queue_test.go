@@ -12,8 +12,8 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// detectionsOf returns the bits [T,E,N] of lane 0 (environment 0, agent 0) of a two-agent environment, which detects agent 1 at the
-// given steps.
+// detectionsOf returns the bits [T,E,N] of lane 0 (environment 0, agent 0) of a two-agent environment. Agent 0
+// detects agent 1 at the given steps.
 func detectionsOf(x *rl.Rollout, steps ...int) []uint64 {
 	seen := make([]uint64, x.Rows())
 	for _, t := range steps {
@@ -34,7 +34,7 @@ func (q *queue) observation(x *rl.Rollout, m moment) []float32 {
 	return dst
 }
 
-// history lists what q refers to at a row of lane 0: the observation and the detections of each moment.
+// history lists the moments that q refers to at a row of lane 0: the observation and the detections of each.
 func history(q *queue, x *rl.Rollout, row int) (obs []float32, seen []uint64) {
 	q.behind(row%len(q.lanes), int(q.number[row]), q.keep, func(k int, m moment) {
 		obs = append(obs, q.observation(x, m)[0])
@@ -62,7 +62,7 @@ func TestGraphAdvancesAtDetectionsOnly(t *testing.T) {
 		seen   []uint64
 		before bool
 	}{
-		{1, []float32{see(0)}, []uint64{0}, false}, // G_0: made at the start, nobody detected
+		{1, []float32{see(0)}, []uint64{0}, false}, // G_0: made at the start, no detection
 		{4, []float32{see(2), see(0)}, []uint64{3, 0}, true},
 		{7, []float32{see(5), see(2), see(0)}, []uint64{3, 3, 0}, true},
 	} {
@@ -113,7 +113,7 @@ func TestTheDeadSeeNobody(t *testing.T) {
 	}
 }
 
-// Splitting an episode into two rollouts must not matter to what a step refers to.
+// Splitting an episode into two rollouts must not change the moments that a step refers to.
 func TestQueueGoesOnAcrossRollouts(t *testing.T) {
 	whole := wander(oneEnv(), 12, 1, 0, 10)
 	steps := []int{1, 2, 4, 7, 9, 11}

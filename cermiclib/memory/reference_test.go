@@ -13,9 +13,9 @@ import (
 	"cermic/cermiclib/nn/nntest"
 )
 
-// reference computes features of the graph memory for one agent step at a time, in float64 and with loops over nodes, from
-// the weights of a store. It follows the specification's formulas, not the graph code: one-hot vectors are spelt out, every
-// node is computed in every layer, and absent nodes are left out instead of masked.
+// reference computes features of the graph memory for one agent step at a time from the weights of a store, in float64
+// and with loops over nodes. It follows the specification's formulas, not the graph code. One-hot vectors are written
+// out, every node is computed in every layer, and absent nodes are left out instead of masked.
 type reference struct {
 	DynamicGraph
 	agents int

@@ -7,8 +7,8 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Adam is the optimiser of every learner (Kingma and Ba 2015, as torch implements it), with the gradient clipped by its
-// global norm before the moments see it.
+// Adam is the optimiser of every learner (Kingma and Ba 2015, as torch implements it). The gradient is clipped by its
+// global norm before it enters the moments.
 type Adam struct {
 	LR   float64 `json:"lr" range:"(0..)" help:"Adam's step size; the paper: 1e-4"`
 	Eps  float64 `json:"adam_eps" range:"(0..)" help:"Adam's ε, added to the root of the second moment; the paper: 1e-6"`

@@ -14,8 +14,9 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// TestElementwiseClampByHand: two steps on gradients of which some are beyond the bound. Each element is clamped by itself, before the
-// moments see it; scaling by the global norm would make the second element of the first gradient a hundred times as small.
+// TestElementwiseClampByHand takes two steps on gradients with components beyond the bound. Each element is clamped by
+// itself, before it enters the moments. Scaling by the global norm would make the second element of the first gradient
+// a hundred times as small.
 func TestElementwiseClampByHand(t *testing.T) {
 	backend := must.Value(OpenConfig("go:parallelism=-1"))
 	b := &Build{Spec: &envs.Spec{}, Backend: backend, Store: NewStore(1)}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nn is the only place that knows how graphs are run: the choice of backend, weights made on the host, the
-// layers we own, and compiled graphs with persistent inputs. Graph code panics on misuse, as GoMLX does; NewProgram
-// is the one place that turns such a panic into an error.
+// Package nn runs graphs: it has the choice of backend, weights made on the host, the layers we own, and compiled
+// graphs with persistent inputs. Graph code panics on misuse, as GoMLX does; only NewProgram turns such a panic into an
+// error.
 package nn
 
 import (
@@ -27,9 +27,9 @@ import (
 // mode.
 const goConfig = "go:parallelism=-1"
 
-// Sequential configures the Go backend to run the operations of a graph one after another. The values are the same.
-// In graphs as small as those of tests, to start operations side by side takes longer than they do; in those of the
-// default sizes it does not.
+// Sequential configures the Go backend to run the operations of a graph one after another. The values are the same. In
+// graphs as small as in tests, starting operations side by side takes longer than running them; at the default sizes it
+// does not.
 const Sequential = goConfig + ",ops_sequential"
 
 // opened is the backend of this process: plugins can be loaded once only.
@@ -57,8 +57,8 @@ var opened = sync.OnceValues(func() (Backend, error) {
 	return b, err
 })
 
-// Slower is what training without XLA costs, as measured with MAPPO on Balance (dense reward, budget smoke) on two
-// cores: the median of three trainings each, 6,670 and 1,140 frames a second.
+// Slower is the cost of training without XLA, measured with MAPPO on Balance (dense reward, budget smoke) on two cores.
+// The medians of three trainings each are 6,670 and 1,140 frames a second.
 const Slower = "5.8 times slower than XLA for MAPPO on Balance"
 
 // PluginVariable names folders with PJRT plugins that are taken before any other.
@@ -73,8 +73,8 @@ const (
 	cpu  = "cpu"
 )
 
-// resolve turns the short names into configurations: go, xla (what Open would choose), xla:cuda and xla:cpu (the
-// installed plugin of that kind), the last two also with options, as in xla:cuda,tf32.
+// resolve turns the short names into configurations. go is goConfig, and xla is the choice of Open. xla:cuda and
+// xla:cpu are the installed plugins of that kind, also with options, as in xla:cuda,tf32.
 func resolve(config string) string {
 	if config == "go" {
 		return goConfig
@@ -91,7 +91,7 @@ func resolve(config string) string {
 	return config
 }
 
-// Backend is what graphs are compiled for and run on.
+// Backend compiles and runs graphs.
 type Backend struct {
 	compute.Backend
 	Label   string // "xla:cpu", "xla:cuda", "xla:cuda,tf32" or "go"
@@ -99,11 +99,11 @@ type Backend struct {
 	Updates int    // gradient steps in one launch of a Loop; below 2: one
 }
 
-// Open returns the backend of this process: GOMLX_BACKEND if it is set, else an XLA plugin that is installed (GPU
+// Open returns the backend of this process. It is GOMLX_BACKEND if that is set, else an installed XLA plugin (GPU
 // before CPU), else the pure Go backend with a Note. The first call decides.
 func Open() (Backend, error) { return opened() }
 
-// OpenPure opens GoMLX's backend in pure Go whatever else is installed: it compiles in no time, for graphs that need
+// OpenPure opens GoMLX's backend in pure Go, even if others are installed. It compiles in no time, for graphs that need
 // not run.
 func OpenPure() (Backend, error) { return open(goConfig) }
 
@@ -132,11 +132,11 @@ func open(config string) (Backend, error) {
 	return b, nil
 }
 
-// KeptGraphs is the environment variable that says where compiled graphs are kept: a folder, or "off".
+// KeptGraphs is the environment variable with the folder for compiled graphs, or "off".
 const KeptGraphs = "CERMIC_XLA_CACHE"
 
-// keepCompiled lets the plug-in at path load what it has compiled in an earlier process. Where that is not possible
-// it compiles.
+// keepCompiled lets the plug-in at path load programs that an earlier process compiled. Where that is not possible, it
+// compiles.
 func keepCompiled(path string) {
 	dir := os.Getenv(KeptGraphs)
 	if dir == "off" {
@@ -185,17 +185,17 @@ func label(config string) string {
 	return "xla:" + cuda + ",tf32"
 }
 
-// firstLine drops what GoMLX adds below its message: a stack trace.
+// firstLine drops the stack trace that GoMLX adds below its message.
 func firstLine(err error) error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return fmt.Errorf("%s", line)
 }
 
-// signs are the files by which an NVIDIA GPU shows: its devices, its driver's list, and the device of Windows'
-// subsystem for Linux.
+// signs are the files that indicate an NVIDIA GPU: its devices, its driver's list, and the device of Windows' subsystem
+// for Linux.
 var signs = []string{"/dev/nvidia[0-9]*", "/proc/driver/nvidia/gpus/*", "/dev/dxg"}
 
-// HasGPU says whether this machine has an NVIDIA GPU, by its files or else by the word of its driver's tool.
+// HasGPU reports whether this machine has an NVIDIA GPU, by its files or else by its driver's tool.
 func HasGPU() bool { return gpuUnder("/") }
 
 // gpuUnder is HasGPU for another root of the file system.
@@ -211,8 +211,8 @@ func gpuUnder(root string) bool {
 	return err == nil && strings.HasPrefix(string(out), "GPU ")
 }
 
-// helpCUDA sets what the plug-in for CUDA at path reads before it is loaded: graphs compute the same bits every time, and
-// XLA finds the programs that it compiles with where Python's packages put them beside the plug-in.
+// helpCUDA sets the variables that the plug-in for CUDA at path reads when it is loaded. Graphs then compute the same
+// bits every time. XLA also finds the programs that it compiles with, which Python's packages put beside the plug-in.
 func helpCUDA(path string) {
 	if os.Getenv("GOPJRT_CUDA_CHECKS") == "" {
 		os.Setenv("GOPJRT_CUDA_CHECKS", "0")

@@ -37,11 +37,11 @@ func plugins() []string {
 	return append(found, installed(cpu, "")...)
 }
 
-// installed lists backend configurations, with options, for the XLA plugins of a kind: first the plugins in the
-// folders of PJRT_PLUGIN_LIBRARY_PATH, then the ones in .venv of the working directory or of a folder above it, and
+// installed lists backend configurations, with options, for the XLA plugins of a kind. Plugins in the folders of
+// PJRT_PLUGIN_LIBRARY_PATH come first. Then come plugins in .venv of the working directory or of a folder above it, and
 // in an active virtual environment. A plugin is named by its absolute path, which keeps go-xla from searching and
-// from downloading; it would not find the one for CUDA by its name. GoMLX cuts configurations at commas, so that no
-// folder may have one in its name.
+// downloading; by its name, go-xla would not find the CUDA plugin. GoMLX splits configurations at commas, so no folder
+// may have one in its name.
 func installed(kind, options string) []string {
 	var found []string
 	search := func(root, glob string) {
@@ -70,7 +70,7 @@ func installed(kind, options string) []string {
 	return found
 }
 
-// sites are the folders that a plugin may lie below: of each virtual environment its Python packages, which come
+// sites are the folders that may hold a plugin. Of each virtual environment, these are its Python packages, which come
 // first, and lib, where setup puts go-xla's build.
 func sites() (roots []string) {
 	environment := func(dir string) {
@@ -98,8 +98,8 @@ func sites() (roots []string) {
 	return roots
 }
 
-// config names a plugin by path. TF32, which shortens the factors of matrix products to ten bits, is off unless
-// options ask for it: results on a GPU are then comparable with a CPU's.
+// config names a plugin by path. TF32, which shortens the factors of matrix products to ten bits, is off unless options
+// select it: results on a GPU are then comparable with a CPU's.
 func config(path, options string) string {
 	c := "xla:" + path + options
 	if strings.Contains(filepath.Base(path), cuda) && !strings.Contains(options, "tf32") {

@@ -14,7 +14,8 @@ import (
 // Beside is x and y side by side in the last axis.
 func Beside(x, y *Node) *Node { return Concatenate([]*Node{x, y}, -1) }
 
-// Transition maps s [B,S] and the action [B,A], which every layer reads, to [B,out]: two residual blocks of width hidden.
+// Transition maps s [B,S] and the action [B,A] to [B,out] by two residual blocks of width hidden. Every layer reads the
+// action.
 func Transition(sc *model.Scope, s, act *Node, hidden, out int) *Node {
 	x := LeakyReLU(Linear(sc.At("in"), Beside(s, act), hidden))
 	for i := range 2 {

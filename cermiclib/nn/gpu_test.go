@@ -23,7 +23,7 @@ func place(t *testing.T, elements ...string) string {
 	return path
 }
 
-// machine is a working directory with both plugins in .venv as their wheels lay them, on a machine with or without a GPU.
+// machine is a working directory with both plugins in .venv, as their wheels place them. The machine may have a GPU.
 func machine(t *testing.T, gpu bool) (onCUDA, onCPU string) {
 	t.Helper()
 	dir := must.Value(filepath.EvalSymlinks(t.TempDir()))
@@ -74,7 +74,7 @@ func TestAnInstalledPluginIsFoundUnderEitherName(t *testing.T) {
 	}
 }
 
-// A build of another origin, which somebody names, comes before the one that set-up installs; one that is not there changes nothing.
+// A plugin from PJRT_PLUGIN_LIBRARY_PATH comes before the one that set-up installs; a missing one changes nothing.
 func TestANamedPluginComesFirst(t *testing.T) {
 	_, onCPU := machine(t, false)
 	dir := t.TempDir()

@@ -16,7 +16,8 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// TestMain keeps compiled graphs in a folder of its own: the first backend of a process says where, for all that follow.
+// TestMain keeps compiled graphs in a folder of its own. The first backend of a process decides that for all later
+// ones.
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "kept")
 	if err == nil {

@@ -14,8 +14,8 @@ import (
 // LeakyReLU is max(x, 0.2·x), the slope of the Dynamic Bottleneck networks.
 func LeakyReLU(x *Node) *Node { return Max(x, MulScalar(x, 0.2)) }
 
-// ReLU is max(x, 0) with gradient 0 at 0, as a product with a mask: several times quicker than Max on the pure Go
-// backend, equal on XLA.
+// ReLU is max(x, 0) with gradient 0 at 0, as a product with a mask. On the pure Go backend this is several times
+// quicker than Max; on XLA it is equal.
 func ReLU(x *Node) *Node {
 	return Mul(x, StopGradient(ConvertDType(GreaterThan(x, ZerosLike(x)), x.DType())))
 }
@@ -66,12 +66,12 @@ func LinearEach(sc *model.Scope, x *Node, out int) *Node {
 	return Add(Einsum("gbi,gio->gbo", x, w), b)
 }
 
-// MLP maps x [B, in] to [B, out] through hidden layers with act after each; the output is linear. Weights are [out,
-// in] and start as torch's do.
+// MLP maps x [B, in] to [B, out] through hidden layers with act after each; the output is linear. Weights are [out, in]
+// and start as torch's do.
 //
-// Inside, activations are feature-major, [features, B]: the weight gradient then contracts over the contiguous axis
-// of both factors, which XLA's CPU matrix product does 1.5 times quicker than over the outermost one. Only the narrow
-// input and output are transposed.
+// Inside, activations are feature-major, [features, B]. The weight gradient then contracts over the contiguous axis of
+// both factors. XLA's CPU matrix product does that 1.5 times quicker than over the outermost one. Only the narrow input
+// and output are transposed.
 func MLP(sc *model.Scope, x *Node, hidden []int, act func(x *Node) *Node, out int) *Node {
 	x.AssertRank(2)
 	x = Transpose(x, 0, 1)
@@ -92,9 +92,9 @@ func Affine(sc *model.Scope, x *Node, out int) *Node {
 // encoderHidden is the width of the encoder's two hidden layers; the paper's table of memory sizes: 128.
 const encoderHidden = 128
 
-// Encode maps observations [B,I] to embeddings [B,width]: vectors through two hidden layers, cells through ReadObs
-// and one linear layer, as its dense layer is hidden too. With normalise, each embedding has mean 0 and variance 1
-// over its components, so that a collapse to a constant cannot hide in a small scale.
+// Encode maps observations [B,I] to embeddings [B,width]: vectors through two hidden layers, cells through ReadObs and
+// one linear layer. ReadObs ends with a hidden dense layer of its own. With normalise, each embedding has mean 0 and
+// variance 1 over its components. A collapse to a constant then cannot hide in a small scale.
 //
 // The memories and the module's own encoder θ have this shape and weights of their own.
 func Encode(sc *model.Scope, s *envs.Spec, obs *Node, width int, normalise bool) *Node {
@@ -109,7 +109,7 @@ func Encode(sc *model.Scope, s *envs.Spec, obs *Node, width int, normalise bool)
 	return e
 }
 
-// GRU is one layer of gated recurrent units (Cho et al. 2014) with two biases a gate, as torch has it:
+// GRU is one layer of gated recurrent units (Cho et al. 2014) with two biases a gate, as in torch.
 //
 //	r = σ(W_r·x + b_r + U_r·h + c_r), z likewise, n = tanh(W_n·x + b_n + r⊙(U_n·h + c_n)), h' = (1-z)⊙n + z⊙h
 type GRU struct {
@@ -144,9 +144,9 @@ func (c GRU) Step(drive, h *Node) *Node {
 	return Add(candidate, Mul(update, Sub(h, candidate)))
 }
 
-// Unroll runs the layer over x [L,B,I] from h [B,F] and returns the states after every step [L,B,F]. keep [L,B,1] is
-// 0 where an episode starts: the state before that step is forgotten. The inputs' share of all steps is one product;
-// only the recurrent one is unrolled, since GoMLX has no loop with a gradient.
+// Unroll runs the layer over x [L,B,I] from h [B,F] and returns the states after every step [L,B,F]. keep [L,B,1] is 0
+// where an episode starts and resets the state before that step. The inputs' share of all steps is one product. Only
+// the recurrent one is unrolled, since GoMLX has no loop with a gradient.
 func (c GRU) Unroll(x, keep, h *Node) *Node {
 	d := x.Shape().Dimensions
 	drive := Reshape(c.Drive(Reshape(x, d[0]*d[1], d[2])), d[0], d[1], 3*c.width)
@@ -168,8 +168,8 @@ const (
 
 var scaleBias = math.Log(math.Exp(1-scaleFloor) - 1) // 0.5255
 
-// ActionOutputs is how many numbers a network returns for the action distribution of one agent: K logits, or D means
-// and D scales.
+// ActionOutputs is the number of network outputs for the action distribution of one agent: K logits, or D means and D
+// scales.
 func ActionOutputs(a *envs.ActSpec) int {
 	if a.Choices > 0 {
 		return a.Choices
@@ -183,8 +183,8 @@ func Gaussian(y *Node) (mean, scale *Node) {
 	return half[0], MaxScalar(AddScalar(Softplus(AddScalar(half[1], scaleBias)), scaleFloor), scaleMin)
 }
 
-// LogProbGaussian is the log-density [...] of the squashed action whose raw value is u [..., D], in physical units,
-// summed over D:
+// LogProbGaussian is the log-density [...] of a squashed action in physical units, summed over D. u [..., D] is its raw
+// value.
 //
 //	log π(a) = Σ_d [ log N(u_d; μ_d, σ_d) − log h_d − 2(log 2 − u_d − softplus(−2u_d)) ]
 func LogProbGaussian(u, mean, scale *Node, a *envs.ActSpec) *Node {

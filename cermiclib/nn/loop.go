@@ -126,8 +126,8 @@ func (s *step) trace(b *Build, name string) error {
 	return nil
 }
 
-// Positions in the state of a loop: steps done, steps to do, the scalars [K,S]; then the current minibatch, all that
-// is fed, and the variables.
+// Positions in the state of a loop: steps done, steps to do, the scalars [K,S]. The current minibatch, all fed arrays
+// and the variables follow.
 const (
 	loopDone = iota
 	loopUpdates
@@ -205,16 +205,16 @@ func (s *step) minibatch(fed []*Node, slot func(*Node) *Node) (in []*Node) {
 	return in
 }
 
-// row returns the start indices of row i of an array of that rank.
+// row returns the start indices of row i, for an array with that rank.
 func row(i *Node, rank int) []*Node {
 	at := slices.Repeat([]*Node{ScalarZero(i.Graph(), i.DType())}, rank)
 	at[0] = i
 	return at
 }
 
-// Each takes one gradient step for every element of feeds, which writes the step's inputs before it yields, and
-// yields the scalars of the steps in order; on a GPU some steps later. It ends with the first error: of feeds, of
-// ctx, of the graph, or for a NaN or infinite scalar.
+// Each takes one gradient step for every element of feeds, which writes the step's inputs before it yields. It yields
+// the scalars of the steps in order; on a GPU some steps later. It ends with the first error, which may come from
+// feeds, ctx or the graph, or be a NaN or infinite scalar.
 func (l *Loop) Each(ctx context.Context, names []string, feeds iter.Seq[error]) iter.Seq2[[]float32, error] {
 	return func(yield func([]float32, error) bool) {
 		defer func() { l.slot = 0 }()

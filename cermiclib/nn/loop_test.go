@@ -18,7 +18,7 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// recurrence is a Loop of w ← 3·w + x + first number of the row of a table, from w = 0; it reports w and x.
+// recurrence is a Loop of w ← 3·w + x + first number of a table's row, from w = 0; it reports w and x.
 func recurrence(t *testing.T, updates int) (*Loop, *Build) {
 	t.Helper()
 	backend, err := OpenConfig("xla:cpu")

@@ -9,7 +9,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// TestOrthogonalMatricesHaveTheirGain: WᵀW or WWᵀ, whichever is smaller, is gain² times the identity, in each of several matrices.
+// TestOrthogonalMatricesHaveTheirGain: the smaller of WᵀW and WWᵀ is gain² times the identity, in each of several
+// matrices.
 func TestOrthogonalMatricesHaveTheirGain(t *testing.T) {
 	for _, dims := range [][]int{{3, 7}, {7, 3}, {2, 4, 4}, {2, 5, 2}} {
 		rows, cols := dims[len(dims)-2], dims[len(dims)-1]

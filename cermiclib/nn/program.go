@@ -63,8 +63,8 @@ type Program struct {
 type graphFunc = func(sc *model.Scope, in []*graph.Node) []*graph.Node
 
 // NewProgram compiles fn, which gets a scope at the store's root and the inputs in the declared order and returns the
-// outputs. Variables whose value fn sets are updated by every Run. An error names the graph and what went wrong,
-// shapes included.
+// outputs. Variables whose value fn sets are updated by every Run. An error names the graph and the cause, shapes
+// included.
 func NewProgram(b *Build, name string, inputs []Input, fn graphFunc) (*Program, error) {
 	g := &Program{name: name, inputs: inputs, slots: 1}
 	for _, in := range inputs {
@@ -116,7 +116,7 @@ func (g *Program) Close() {
 	}
 }
 
-// catch turns what GoMLX panics with while a graph is built into an error.
+// catch turns a panic of GoMLX while a graph is built into an error.
 func catch(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -129,7 +129,7 @@ func catch(f func() error) (err error) {
 	return nil
 }
 
-// Feed lets fill write input i, flat in row-major order; it keeps what it does not overwrite.
+// Feed lets fill write input i, flat in row-major order; positions that it does not write keep their value.
 func (g *Program) Feed(i int, fill func(dst []float32)) { feed(g, i, fill) }
 
 // FeedInt is Feed for an int32 input.
@@ -142,8 +142,8 @@ func feed[T float32 | int32](g *Program, i int, fill func(dst []T)) {
 	})
 }
 
-// FeedRows lets write fill a row of input i of g for each of rows, and repeats the first in the rows left. Zeros there
-// can lie outside what a loss is defined for, such as a scale of 0, and a weight of 0 does not cancel NaN.
+// FeedRows lets write fill a row of g's input i for each of rows, and repeats the first in the remaining rows. Zeros
+// there can lie outside a loss's domain, such as a scale of 0, and a weight of 0 does not cancel NaN.
 func FeedRows[T float32 | int32, R int | int32](g *Program, i int, rows []R, write func(dst []T, row int)) {
 	feed(g, i, func(dst []T) {
 		width := len(dst) / g.inputs[i].Dims[0]
@@ -162,7 +162,7 @@ type Feeder interface {
 	Feed(i int, fill func(dst []float32))
 }
 
-// FeedEach lets write fill a row of input i of p for each of rows, which are as many as the input has.
+// FeedEach lets write fill a row of p's input i for each of rows, which must be as many as the input has.
 func FeedEach[R int | int32](p Feeder, i int, rows []R, write func(dst []float32, row int)) {
 	p.Feed(i, func(dst []float32) {
 		width := len(dst) / len(rows)
@@ -189,7 +189,7 @@ func (g *Program) Input(name string) int {
 	panic(fmt.Sprintf("nn: graph %s has no input %s", g.name, name))
 }
 
-// Run executes the graph on the inputs as they are.
+// Run executes the graph on the current inputs.
 func (g *Program) Run() error {
 	for _, t := range g.out {
 		t.MustFinalizeAll()
@@ -205,8 +205,8 @@ func (g *Program) Run() error {
 	})
 }
 
-// Blocks runs the graph on rows, block by block: feed writes the inputs of rows from to to-1, read takes the outputs of
-// those. Inputs of the rows that the last block lacks stay as they were.
+// Blocks runs the graph on rows, block by block: feed writes the inputs of rows from to to-1, read takes their outputs.
+// Inputs of rows beyond the last block stay unchanged.
 func (g *Program) Blocks(ctx context.Context, rows, block int, feed, read func(from, to int)) error {
 	for from := 0; from < rows; from += block {
 		if err := ctx.Err(); err != nil {
@@ -222,7 +222,7 @@ func (g *Program) Blocks(ctx context.Context, rows, block int, feed, read func(f
 	return nil
 }
 
-// EachRow runs the graph on rows 0 to rows-1, as many at a time as its inputs have: write[i] fills a row of input i,
+// EachRow runs the graph on rows 0 to rows-1, as many at a time as its inputs have. write[i] fills a row of input i.
 // read gets a row of each output, valid during the call.
 func (g *Program) EachRow(ctx context.Context, rows int, write []func(dst []float32, row int),
 	read func(output, row int, values []float32)) error {

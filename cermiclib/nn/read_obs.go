@@ -23,7 +23,7 @@ const (
 // leastGrid is the height and the width below which two convolutions of kernel 3 leave nothing.
 const leastGrid = 5
 
-// ObsFeatures is F, the length of what ReadObs returns for one observation of a task.
+// ObsFeatures is F, the length of the result of ReadObs for one observation of a task.
 func ObsFeatures(s *envs.Spec) int {
 	if s.CellLen() == 0 {
 		return s.ObsLen()
@@ -31,17 +31,17 @@ func ObsFeatures(s *envs.Spec) int {
 	return obsWidth + s.Scalars
 }
 
-// ReadObs is the first part of every network that reads observations in [...,I], I = Spec.InLen(): vectors pass
-// unchanged, cells go through the convolutional network of the paper's table and become features [...,F], the
-// observed numbers last. Numbers behind the observation, an agent's one-hot say, pass too. Its variables lie below
-// sc's own scope "see".
+// ReadObs is the first part of every network that reads observations in [...,I], I = Spec.InLen(). Vectors pass
+// unchanged. Cells go through the convolutional network of the paper's table and become features [...,F], the observed
+// numbers last. Numbers behind the observation, an agent's one-hot say, pass too. Its variables lie below sc's own
+// scope "see".
 //
 // The picture of an observation is made of tiles of 8 by 8 pixels, and the first convolution has kernel and stride 8.
 // So it has one result for each kind of tile: it is one product with the table of all tiles, and the cells pick their
 // rows. This is the same as a convolution over the pixels, at a thousandth of the cost.
 //
-// Reading: the paper gives only the number of convolutions. Kernels 8, 3, 3 without padding end at the same grids, 7
-// by 7 for 88 by 88 pixels and 1 by 1 for 40 by 40, as the usual 8, 4, 3 with strides 4, 2, 1.
+// Reading: the paper gives only the number of convolutions. The usual kernels 8, 4, 3 have strides 4, 2, 1. Kernels 8,
+// 3, 3 without padding end at the same grids: 7 by 7 for 88 by 88 pixels and 1 by 1 for 40 by 40.
 func ReadObs(sc *model.Scope, s *envs.Spec, in *Node) *Node {
 	if s.CellLen() == 0 {
 		return in
@@ -54,8 +54,8 @@ func ReadObs(sc *model.Scope, s *envs.Spec, in *Node) *Node {
 	return Reshape(out, d...)
 }
 
-// ReadTiles is the first convolution alone: observations [...,I] to the numbers before and behind the cells [B,·], as
-// far as there are any, and the tiles' features [B,H·W,32].
+// ReadTiles is the first convolution alone. It maps observations [...,I] to the numbers before and behind the cells
+// [B,·], if any, and the tiles' features [B,H·W,32].
 func ReadTiles(sc *model.Scope, s *envs.Spec, in *Node) (numbers []*Node, tiles *Node) {
 	d := in.Shape().Dimensions
 	in = Reshape(in, -1, d[len(d)-1])
@@ -83,7 +83,7 @@ func pictures(like *Node, s *envs.Spec) *Node {
 	return ConvertDType(Const(like.Graph(), all), like.DType())
 }
 
-// readGrid is what follows the first convolution: x [B,H,W,32] to [B,256].
+// readGrid is the network behind the first convolution: x [B,H,W,32] to [B,256].
 func readGrid(sc *model.Scope, x *Node) *Node {
 	for i := range 2 {
 		x = LeakyReLU(conv3(sc.At("conv_%d", i+1), x, cellChannels))
@@ -91,9 +91,9 @@ func readGrid(sc *model.Scope, x *Node) *Node {
 	return LeakyReLU(Linear(sc.At("dense"), Reshape(x, x.Shape().Dimensions[0], -1), obsWidth))
 }
 
-// conv3 is a convolution with kernel 3 and without padding, x [B,H,W,C] to [B,H-2,W-2,out], as one matrix product
-// over the shifted grids side by side: several times quicker than the general one on XLA's CPU, a thousand times on
-// the Go backend.
+// conv3 is a convolution with kernel 3 and without padding, x [B,H,W,C] to [B,H-2,W-2,out]. It is one matrix product
+// over the shifted grids side by side. This is several times quicker than the general one on XLA's CPU, and a thousand
+// times on the Go backend.
 func conv3(sc *model.Scope, x *Node, out int) *Node {
 	d := x.Shape().Dimensions
 	b, h, w, c := d[0], d[1]-2, d[2]-2, d[3]

@@ -41,7 +41,7 @@ func tiledView(s *envs.Spec, rows, extra int) []float32 {
 	return v
 }
 
-// seePixels is what ReadObs does, written as plain convolutions over the picture [B,8H,8W,3] and with See's own variables.
+// seePixels is ReadObs as plain convolutions over the picture [B,8H,8W,3], with the variables of ReadObs.
 func seePixels(sc *model.Scope, picture, numbers *Node) *Node {
 	sc = sc.At("see")
 	x := DivScalar(picture, 255)

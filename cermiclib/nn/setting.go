@@ -15,9 +15,9 @@ import (
 // checkpoints: the experiment has them.
 const settingsScope = "/#settings"
 
-// Setting is the value of an experiment's setting as a scalar like x, for use in x's graph. In a graph with a store
-// it is a variable that nothing changes, so that a run with another value needs no graph compiled anew; elsewhere it
-// is a constant. A name has one value in a store.
+// Setting is the value of an experiment's setting as a scalar like x, for use in x's graph. In a graph with a store it
+// is a variable that nothing changes, so a run with another value compiles no new graph. Elsewhere it is a constant. A
+// name has one value in a store.
 func Setting(x *Node, name string, value float64) *Node {
 	store := model.GetStore(x)
 	if store == nil {

@@ -15,7 +15,7 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// scaled is x times a setting, plus another, clipped; odd tells graphs of different tests apart.
+// scaled is x times a setting, plus another, clipped; odd distinguishes graphs of different tests.
 func scaled(t *testing.T, backend Backend, odd, factor, shift, bound float64) (result float64, listed int) {
 	t.Helper()
 	b := &Build{Spec: &envs.Spec{}, Backend: backend, Store: NewStore(1)}

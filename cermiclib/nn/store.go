@@ -18,7 +18,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Build is everything that a component may depend on when it makes its graphs. No component changes it for another.
+// Build holds everything that a component may depend on when it makes its graphs. No component changes it for another.
 type Build struct {
 	Spec    *envs.Spec
 	Backend Backend
@@ -31,7 +31,7 @@ type Build struct {
 	parts    []*Build // made by For
 }
 
-// For returns b for networks that read what spec describes. They share its store, and b.Close releases their programs.
+// For returns b for networks that read observations of spec. They share its store, and b.Close releases their programs.
 func (b *Build) For(spec *envs.Spec) *Build {
 	part := *b
 	part.Spec, part.programs, part.parts = spec, nil, nil
@@ -39,8 +39,8 @@ func (b *Build) For(spec *envs.Spec) *Build {
 	return &part
 }
 
-// Close releases the compiled graphs and the variables, which lie on the device: the garbage collector sees only how
-// little of them is in Go's memory. Nothing that was built can be used any more.
+// Close releases the compiled graphs and the variables, which lie on the device. The garbage collector sees only the
+// small part of them in Go's memory. Nothing that was built can be used any more.
 func (b *Build) Close() {
 	for _, part := range append(b.parts, b) {
 		for _, p := range part.programs {
@@ -94,9 +94,9 @@ func FanIn(n int) Init {
 	}
 }
 
-// Orthogonal draws weights whose rows or columns, whichever are fewer, are orthogonal to each other and of length
-// gain (Saxe et al. 2014; torch's orthogonal_). The last two dimensions are those of one matrix; dimensions before
-// them count matrices, which are drawn independently of each other.
+// Orthogonal draws weights whose rows or columns, whichever are fewer, are orthogonal to each other and of length gain
+// (Saxe et al. 2014; torch's orthogonal_). The last two dimensions belong to one matrix. Dimensions before them count
+// matrices, which are drawn independently of each other.
 func Orthogonal(gain float64) Init {
 	return func(r *rng.Rand, dst []float32, dims []int) {
 		rows, cols := dims[len(dims)-2], dims[len(dims)-1]
@@ -115,8 +115,8 @@ func Orthogonal(gain float64) Init {
 	}
 }
 
-// orthonormal draws count vectors [count][length], count ≤ length, uniformly among all orthonormal ones: normal
-// vectors, each without its projections on those before it (Gram and Schmidt).
+// orthonormal draws count vectors [count][length], count ≤ length, uniformly among all orthonormal ones. It takes
+// normal vectors, each without its projections on those before it (Gram and Schmidt).
 func orthonormal(r *rng.Rand, count, length int) [][]float64 {
 	out := make([][]float64, count)
 	for i := range out {

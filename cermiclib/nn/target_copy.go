@@ -10,9 +10,9 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// TargetCopy turns the variables below target, which the code that made those below original has just made a second
-// time, into their slowly following copy: a target network, a momentum encoder. No optimiser moves them, and they
-// start with the values of their originals. Call it wherever such a graph is built; later calls change nothing.
+// TargetCopy turns the variables below target into a slowly following copy of those below original: a target network, a
+// momentum encoder. The same code must have just made both. No optimiser moves the copies, and they start with the
+// values of their originals. Call it wherever such a graph is built; later calls change nothing.
 func TargetCopy(original, target *model.Scope) {
 	target.SetParam(copyOf, [2]string{original.Scope(), target.Scope()})
 	for _, v := range Variables(target.Store(), target.Scope()) {
@@ -43,8 +43,8 @@ func Original(store *model.Store, variable string) string {
 	return pair[0] + strings.TrimPrefix(variable, pair[1])
 }
 
-// Follow moves a TargetCopy towards its originals in graph g: target ← (1 − τ)·target + τ·original. After an
-// optimiser in the same graph, the originals are those it leaves behind.
+// Follow moves a TargetCopy towards its originals in graph g: target ← (1 − τ)·target + τ·original. After an optimiser
+// in the same graph, it follows the updated originals.
 func Follow(g *Graph, original, target *model.Scope, tau float64) {
 	for _, v := range Variables(target.Store(), target.Scope()) {
 		now := originalOf(v, original, target).NodeValue(g)

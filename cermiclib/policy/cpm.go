@@ -15,27 +15,27 @@ import (
 	"cermic/envs/conf"
 )
 
-// CPM is the Cournot policy model (Li et al. 2024): an agent first predicts the policy vector p_j of each peer, then
-// acts on its observation and these predictions, as a firm in a duopoly answers the output that it expects of the
-// other:
+// CPM is the Cournot policy model (Li et al. 2024). An agent first predicts the policy vector p_j of each peer, then
+// acts on its observation and these predictions. A firm in a duopoly likewise answers the output that it expects of the
+// other.
 //
 //	π_i(a | o_i, sg[p̂_{-i}]),   p̂_j = decode_j( m(o_i) + ξ_j(p_j^{t-1}) ⊙ g(o_i) )
 //
-// a variational auto-encoder in which a peer's last policy takes the place of the noise. p is the distribution over
-// choices, or mean and log-scale of a Gaussian. No gradient passes from acting to predicting: the predictor is
-// trained after each update of the learner, on what its peers would do now (Cournot's adjustment).
+// This is a variational auto-encoder in which a peer's last policy replaces the noise. p is the distribution over
+// choices, or mean and log-scale of a Gaussian. No gradient passes from acting to predicting. The predictor is trained
+// after each update of the learner, on the peers' current policies (Cournot's adjustment).
 //
-// Agents act on a slowly following copy of the predictor, as firms that answer last round's outputs at once overshoot one
-// another (Theocharis 1960): what is predicted shifts the policy, and the shifted policy what is predicted. After every
-// rollout batch of F frames the copy goes the share τ of the way, so that it is cpm_lag_frames behind:
+// Agents act on a slowly following copy of the predictor. The predictions shift the policy, and the shifted policy
+// shifts the predictions; firms that answer last round's outputs at once overshoot one another (Theocharis 1960). After
+// every rollout batch of F frames the copy moves the share τ of the way, so that it is cpm_lag_frames behind.
 //
 //	τ = 1 − exp(−F/lag)
 //
 // Sources: the abstract and the description of the authors' code for StarCraft; their article was not at hand.
 // Reconstructed: the vector of continuous policies, its bounds and its loss, soft labels, one network for all pairs,
 // and the following copy. Deviation: the authors hand each agent its peers' true last policies when it acts, which is
-// communication; here it goes on from its own last prediction (cpm_peer_input). Peers' masks are not known to it
-// either, so p̂ may hold what a peer cannot do.
+// communication. Here an agent goes on from its own last prediction (cpm_peer_input). It does not know peers' masks
+// either, so p̂ may include forbidden actions.
 type CPM struct {
 	Core      Config  `json:"core" help:"policy network: mlp or gru"`
 	PeerInput string  `json:"cpm_peer_input" oneof:"self_pred,true_prev" help:"input about a peer; self_pred: the agent's prediction, true_prev: the peer's last policy"`
@@ -50,13 +50,13 @@ type CPM struct {
 	Lag       int     `json:"cpm_lag_frames" range:"0..1000000000000" help:"lag in frames of the predictor used for acting; the authors: 0"`
 }
 
-// What p^{t-1} is (cpm_peer_input), zeros at the start of an episode.
+// Source of p^{t-1} (cpm_peer_input); it is 0 at the start of an episode.
 const (
 	SelfPred = "self_pred" // the agent's own prediction
-	TruePrev = "true_prev" // the truth: for reference, since agents must tell each other
+	TruePrev = "true_prev" // the true vector: for reference, since agents must communicate
 )
 
-// What the predictor is to find for choices (cpm_label).
+// Targets of the predictor for choices (cpm_label).
 const (
 	SoftLabel   = "soft"
 	ArgmaxLabel = "argmax"
@@ -116,7 +116,7 @@ func (c CPM) Build(b *nn.Build) (Policy, error) {
 		return nil, err
 	}
 	if b.Spec.Agents < 2 && b.Spec.Group != "" {
-		return c.Core.Build(b) // who is alone in its group has no peers to predict
+		return c.Core.Build(b) // a single agent in a group has no peers to predict
 	}
 	if b.Spec.Agents < 2 {
 		return nil, fmt.Errorf("policy cpm predicts peers, %s has a single agent: choose another policy", b.Spec.Name)
@@ -130,13 +130,13 @@ func (c CPM) Build(b *nn.Build) (Policy, error) {
 
 func (p *cpm) peers() int { return p.spec.Agents - 1 }
 
-// peersLen is the length of what an agent knows of its peers: J vectors, one after the other.
+// peersLen is the length of an agent's vectors of its peers: J vectors, one after the other.
 func (p *cpm) peersLen() int { return p.peers() * p.vector }
 
-// HiddenLen is that of the peers' last vectors and of the acting network's own state.
+// HiddenLen is the length of the peers' last vectors and of the acting network's own state.
 func (p *cpm) HiddenLen() int { return p.peersLen() + p.core.HiddenLen() }
 
-// Chunk is that of the acting network; predictions are never trained through time.
+// Chunk is the chunk of the acting network; predictions are never trained through time.
 func (p *cpm) Chunk() int { return Chunk(p.core) }
 
 // Net maps obs [B,N,I] and hidden state [B,N,C] to y [B,N,out] and the next hidden state.
@@ -154,12 +154,12 @@ func (p *cpm) Net(sc *model.Scope, obs, hidden *Node, out int) (y, next *Node) {
 	return y, next
 }
 
-// Unroll maps obs [L,B,N,I] to [L,B,N,out]: predictions follow each other from the one before the first step.
+// Unroll maps obs [L,B,N,I] to [L,B,N,out]. Predictions start from the one before the first step.
 func (p *cpm) Unroll(sc *model.Scope, obs, keep, hidden *Node, out int) *Node {
 	steps := make([]*Node, obs.Shape().Dimensions[0])
 	at := func(x *Node, t int) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }
 	going := func(t int) *Node { return InsertAxes(at(keep, t), -1) }
-	if p.PeerInput == TruePrev { // what peers did is known only after they did it
+	if p.PeerInput == TruePrev { // peers' actions are known only after they act
 		for t := range steps {
 			steps[t], hidden = p.Net(sc, at(obs, t), Mul(hidden, going(t)), out)
 		}

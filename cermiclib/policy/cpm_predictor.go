@@ -14,8 +14,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// predictorScope holds the predictor's variables, those in training and the copy that agents act on. It lies beside
-// the acting network and not below it, where the learner's optimiser would take it for its own.
+// predictorScope holds the predictor's variables: the trained ones and the copy that agents act on. It lies beside the
+// acting network. Below it, the learner's optimiser would train them too.
 const (
 	predictorScope = "cpm"
 	trainedScope   = "online"
@@ -35,8 +35,8 @@ func (p *cpm) foresee(sc *model.Scope, obs, last *Node) *Node {
 	return Reshape(StopGradient(p.bounded(raw)), d[0], d[1], p.peersLen())
 }
 
-// seen is what the predictor reads of obs [B,N,I]: [B,N,F]. It sees cells through the eyes of the acting network, at
-// sc, which it does not train.
+// seen is the predictor's input from obs [B,N,I]: [B,N,F]. It reads cells through the observation encoder of the acting
+// network, at sc, which it does not train.
 func (p *cpm) seen(sc *model.Scope, obs *Node) *Node {
 	if p.spec.CellLen() == 0 {
 		return obs
@@ -44,7 +44,7 @@ func (p *cpm) seen(sc *model.Scope, obs *Node) *Node {
 	return StopGradient(nn.ReadObs(sc, p.spec, obs))
 }
 
-// predict maps obs [B,N,F] and the peers' last vectors [B,N,J·P] to the decoder's outputs [B,N,J,P]:
+// predict maps obs [B,N,F] and the peers' last vectors [B,N,J·P] to the decoder's outputs [B,N,J,P].
 //
 //	m, g = linear( ReLU linear ReLU linear(o_i) ),  ξ_j = linear ReLU linear(p_j),  out_j = linear ReLU linear(m + ξ_j⊙g)
 func (p *cpm) predict(sc *model.Scope, obs, last *Node) *Node {
@@ -63,8 +63,8 @@ func (p *cpm) predict(sc *model.Scope, obs, last *Node) *Node {
 	return p.fromPairs(two("decoder", z, p.vector), obs)
 }
 
-// observers arranges obs [B,N,F] as [G,R,·]: with a network for each pair, an agent is a group; with one for all,
-// there is one group and the agent's one-hot beside what it sees.
+// observers arranges obs [B,N,F] as [G,R,·]. With a network for each pair, an agent is a group. With one network for
+// all, there is one group, and the agent's one-hot follows its observation.
 func (p *cpm) observers(obs *Node) *Node {
 	if !p.Share {
 		return Transpose(obs, 0, 1)
@@ -84,7 +84,7 @@ func (p *cpm) pairs(last *Node) *Node {
 	return Reshape(TransposeAllDims(x, 1, 2, 0, 3), d[1]*p.peers(), d[0], p.vector)
 }
 
-// toPairs repeats what observers [G,R,W] have made of obs for each of their peers.
+// toPairs repeats x, computed from the observers of obs [G,R,W], for each of their peers.
 func (p *cpm) toPairs(x, obs *Node) *Node {
 	b, n, j, w := obs.Shape().Dimensions[0], p.spec.Agents, p.peers(), x.Shape().Dimensions[2]
 	if p.Share {
@@ -95,7 +95,7 @@ func (p *cpm) toPairs(x, obs *Node) *Node {
 	return Reshape(x, n*j, b, w)
 }
 
-// fromPairs arranges what pairs [G,R,P] have become as [B,N,J,P].
+// fromPairs arranges x, computed from pairs [G,R,P], as [B,N,J,P].
 func (p *cpm) fromPairs(x, obs *Node) *Node {
 	b, n, j := obs.Shape().Dimensions[0], p.spec.Agents, p.peers()
 	if p.Share {
@@ -104,7 +104,7 @@ func (p *cpm) fromPairs(x, obs *Node) *Node {
 	return TransposeAllDims(Reshape(x, n, j, b, p.vector), 2, 0, 1, 3)
 }
 
-// pairCodes tells who predicts whom, two one-hots for each pair of every frame of like [B,...]: [1,B·N·J,2N].
+// pairCodes are two one-hots, observer and peer, for each pair of every frame of like [B,...]: [1,B·N·J,2N].
 func (p *cpm) pairCodes(like *Node) *Node {
 	n, b := p.spec.Agents, like.Shape().Dimensions[0]
 	codes := make([][]float32, 0, n*p.peers())
@@ -200,7 +200,7 @@ func (p *cpm) Trainer(b *nn.Build, path ...string) (Training, error) {
 	return f.train, err
 }
 
-// descend takes one gradient step, lets the copy to act on follow by the share tau, and reports the names' values.
+// descend takes one gradient step, lets the acting copy follow by the share tau, and reports the names' values.
 func (f *foresight) descend(sc, acting *model.Scope, in map[string]*Node) *Node {
 	y, _ := f.Net(acting, in["obs"], in["hidden"], f.vector)
 	last, _ := f.split(in["hidden"])
@@ -212,8 +212,7 @@ func (f *foresight) descend(sc, acting *model.Scope, in map[string]*Node) *Node 
 	return report
 }
 
-// improve takes one gradient step on the decoder's outputs raw [B,N,J,P], given what the acting network returns, y
-// [B,N,P].
+// improve takes one gradient step on the decoder's outputs raw [B,N,J,P], given the acting network's outputs y [B,N,P].
 func (f *foresight) improve(sc *model.Scope, y, raw *Node, in map[string]*Node) *Node {
 	alive := InsertAxes(in["weight"], -1)
 	counts := Mul(alive, f.ofPeers(alive)) // [B,N,J]: both observer and peer
@@ -228,7 +227,7 @@ func (f *foresight) improve(sc *model.Scope, y, raw *Node, in map[string]*Node) 
 	return Stack([]*Node{loss, f.adam().Minimize(sc, loss), cross, f.marginalEntropy(truth, alive)}, 0)
 }
 
-// truth is what the peers would do now [B,N,K], given their outputs and what they may do.
+// truth is the peers' current policies [B,N,K], given their outputs and masks.
 func (f *foresight) truth(y, mask *Node) *Node {
 	allowed := nn.Allowed(y, mask)
 	if f.Label == ArgmaxLabel {
@@ -248,14 +247,14 @@ func entropy(x *Node) *Node {
 	return Neg(ReduceSum(Mul(x, Log(MaxScalar(x, 1e-12))), -1))
 }
 
-// marginalEntropy is what is not known of an agent's choice if all that is known is how often it takes which, on
-// average over agents. A predictor whose cross-entropy is not below it has learned nothing from observations.
+// marginalEntropy is the entropy of an agent's choices over the batch, on average over agents. A predictor whose
+// cross-entropy is not below it has learned nothing from observations.
 func (f *foresight) marginalEntropy(truth, alive *Node) *Node {
 	often := Div(ReduceSum(Mul(truth, alive), 0), MaxScalar(ReduceSum(alive, 0), 1)) // [N,K]
 	return ReduceAllMean(entropy(often))
 }
 
-// divergence is KL(N(μ,σ) ‖ N(μ̂,σ̂)) [B,N,J], summed over components, of true vectors and a decoder's outputs:
+// divergence is KL(N(μ,σ) ‖ N(μ̂,σ̂)) [B,N,J] of true vectors and a decoder's outputs, summed over components.
 //
 //	log σ̂ − log σ + (σ² + (μ−μ̂)²) / 2σ̂² − ½
 func (f *foresight) divergence(truth, raw *Node) *Node {
@@ -266,7 +265,7 @@ func (f *foresight) divergence(truth, raw *Node) *Node {
 	return ReduceSum(AddScalar(each, -0.5), -1)
 }
 
-// share is τ, how far the copy to act on follows after a rollout batch of so many frames.
+// share is τ, the share by which the acting copy follows after a rollout batch of so many frames.
 func (c CPM) share(frames int) float64 {
 	if c.Lag == 0 {
 		return 1
@@ -274,7 +273,7 @@ func (c CPM) share(frames int) float64 {
 	return -math.Expm1(-float64(frames) / float64(c.Lag))
 }
 
-// train takes cpm_pred_epochs passes over the rollout batch. The copy to act on follows once, in the last step.
+// train takes cpm_pred_epochs epochs over the rollout batch. The acting copy follows once, in the last step.
 func (f *foresight) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	order := make([]int32, x.T*x.E)
 	out, _, err := f.step.Means(ctx, f.names, func(yield func(error) bool) {

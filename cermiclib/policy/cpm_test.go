@@ -128,7 +128,7 @@ func softmax(x []float64, mask []uint8) []float64 {
 	return out
 }
 
-// outputs is what the acting network returns for agent step row, which has seen the predictions.
+// outputs returns the acting network's outputs for agent step row, given the predictions.
 func (r *cpmReference) outputs(row int) []float64 {
 	in := nntest.Wide(r.x.ObsRow(row))
 	for k := range r.x.N - 1 {
@@ -255,7 +255,7 @@ func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
 	forward := func() float64 { return ref.loss(truths) }
 	nntest.FirstSteps(ref.params, "/cpm/online", 4, c.LR, 1e-6, forward, func(name string, i int, want, g float64) {
 		if math.Abs(g) < 1e-4 {
-			return // the first step of Adam is ±lr whatever the gradient: of a tiny one, rounding decides the sign
+			return // the first step of Adam is ±lr; for a tiny gradient, rounding decides the sign
 		}
 		moved++
 		if math.Abs(after[name][i]-want) > 2e-4 { // 2 % of a step
@@ -267,7 +267,7 @@ func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
 	}
 }
 
-// checkFollows holds weights of the copy to act on to what they were, and to what was trained, of which they now have a share.
+// checkFollows checks that the acting copy's weights have moved from before towards trained by the share tau.
 func checkFollows(t *testing.T, name string, tau float64, before, after, trained []float64) {
 	t.Helper()
 	for i := range after {
@@ -277,8 +277,8 @@ func checkFollows(t *testing.T, name string, tau float64, before, after, trained
 	}
 }
 
-// TestTheCopyToActOnFollowsOncePerCollection: by the same share whether a rollout batch has one gradient step or many, and after a lag's
-// worth of rollout batches of any size it has 1/e of the way left.
+// TestTheCopyToActOnFollowsOncePerCollection: the share does not depend on the number of gradient steps of a rollout
+// batch. After a lag's worth of rollout batches of any size, 1/e of the way is left.
 func TestTheCopyToActOnFollowsOncePerCollection(t *testing.T) {
 	for _, c := range []struct{ minibatch, epochs int }{{1000, 1}, {4, 1}, {3, 5}} {
 		cfg, b := smallCPM(), build(t)
@@ -310,7 +310,8 @@ func TestTheCopyToActOnFollowsOncePerCollection(t *testing.T) {
 	}
 }
 
-// TestCarryIsWhatPeersWereThoughtToDo, or what they did where they tell each other: true_prev is communication.
+// TestCarryIsWhatPeersWereThoughtToDo checks the hidden state: the predictions, or with true_prev the policies that
+// peers communicate.
 func TestCarryIsWhatPeersWereThoughtToDo(t *testing.T) {
 	for _, input := range []string{SelfPred, TruePrev} {
 		c, b := smallCPM(), build(t)

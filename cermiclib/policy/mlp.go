@@ -50,13 +50,13 @@ func (p mlp) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {
 	return Reshape(y, d[0], d[1], out), nil
 }
 
-// GRU is BenchMARL's recurrent model (conf/model/layers/gru.yaml): one layer of gated recurrent units reads the
-// observation, a feed-forward network with Tanh between layers reads its state. The state starts every episode at
+// GRU is BenchMARL's recurrent model (conf/model/layers/gru.yaml). One layer of gated recurrent units reads the
+// observation, and a feed-forward network with Tanh between layers reads its state. The state starts every episode at
 // zero.
 //
-// Deviation: BenchMARL trains on whole collections of an environment at once, hundreds of steps. Here gradients pass
-// through chunks of bptt steps, each starting from the state that the agent had there when it acted (Kapturowski et
-// al. 2019, "stored state"): a graph of hundreds of unrolled steps takes minutes to compile.
+// Deviation: BenchMARL trains on whole rollouts of an environment at once, hundreds of steps. A graph with hundreds of
+// unrolled steps takes minutes to compile. Here gradients pass through chunks of bptt steps. Each chunk starts from the
+// state that the agent had there when it acted (Kapturowski et al. 2019, "stored state").
 type GRU struct {
 	Width  int   `json:"gru_width" range:"1..8192" help:"C, length of the hidden state; BenchMARL: 128"`
 	Hidden []int `json:"hidden" range:"1..8192" help:"widths of the feed-forward layers; BenchMARL: 256, 256"`
@@ -83,7 +83,7 @@ func (c GRU) Build(b *nn.Build) (Policy, error) {
 // recurrent is a network around one layer of gated recurrent units, whose weights agents share.
 type recurrent struct {
 	width, steps int
-	read         func(sc *model.Scope, obs *Node) (x, beside *Node)        // [R,I] to the layer's input and to what the head reads, too
+	read         func(sc *model.Scope, obs *Node) (x, beside *Node)        // [R,I] to the inputs of layer and head
 	head         func(sc *model.Scope, h, beside *Node, out int) (y *Node) // states [R,C] to [R,out]
 }
 

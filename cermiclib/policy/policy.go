@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package policy holds the networks that map what an agent sees to its action distribution or utilities.
+// Package policy holds the networks that map an agent's observation to its action distribution or utilities.
 package policy
 
 import (
@@ -15,14 +15,14 @@ import (
 	"cermic/envs/conf"
 )
 
-// Policy is graph code, shared by all agents of a team: row (b, i) of its output may depend on row (b, i) of its
-// inputs only, so execution is decentralised. It panics on misuse, as GoMLX does.
+// Policy is graph code, shared by all agents of a team. Row (b, i) of its output may depend only on row (b, i) of its
+// inputs, so execution is decentralised. It panics on misuse, as GoMLX does.
 type Policy interface {
 	// HiddenLen is C, the length of the recurrent state of one agent; 0 for feed-forward networks.
 	HiddenLen() int
-	// Net maps obs [B,N,I] and hidden state [B,N,C] (nil if C is 0) to y [B,N,out] and the next hidden state; I is
-	// Spec.InLen(), and Build.Context numbers of an explorer follow. nn.ReadObs(sc, ...) comes first, so that others
-	// find there how the policy reads observations.
+	// Net maps obs [B,N,I] and hidden state [B,N,C] (nil if C is 0) to y [B,N,out] and the next hidden state. I is
+	// Spec.InLen(), and Build.Context numbers of an explorer follow. nn.ReadObs(sc, ...) comes first, so that other
+	// code finds the policy's observation encoder there.
 	Net(sc *model.Scope, obs, hidden *graph.Node, out int) (y, next *graph.Node)
 }
 
@@ -32,8 +32,8 @@ type Recurrent interface {
 	Policy
 	// Chunk is L, the number of steps that gradients pass through, at least 1.
 	Chunk() int
-	// Unroll maps obs [L,B,N,I], keep [L,B,N] (0 where an episode starts) and the hidden state before the first step
-	// [B,N,C] to y [L,B,N,out]: the same as Net does step by step.
+	// Unroll maps obs [L,B,N,I] to y [L,B,N,out], as Net does step by step. keep [L,B,N] is 0 where an episode starts,
+	// and hidden is the state before the first step [B,N,C].
 	Unroll(sc *model.Scope, obs, keep, hidden *graph.Node, out int) (y *graph.Node)
 }
 
@@ -45,13 +45,12 @@ func Chunk(p Policy) int {
 	return 1
 }
 
-// SelfTraining is a Policy of which a part learns by itself, on a loss of its own, that is no part of the learner's.
-// It is optional, so that a policy of another package may have such a part, whatever the learner, and most need not
-// speak of it.
+// SelfTraining is a Policy with a part that has a loss of its own, apart from the learner's. The interface is optional,
+// so policies of other packages may have such a part with any learner, and most need no code for it.
 type SelfTraining interface {
 	Policy
 	// Trainer compiles that training for the network whose scope path leads to. The learner runs it after each of its
-	// updates, on the same rollout and with the weights that the update has left.
+	// updates, on the same rollout and with the updated weights.
 	Trainer(b *nn.Build, path ...string) (Training, error)
 }
 

@@ -20,7 +20,7 @@ const (
 	steps, copies, agents, seen, outputs = 5, 2, 3, 4, 6
 )
 
-// build makes what a policy of a made-up task needs.
+// build makes the inputs of a policy for a made-up task.
 func build(t *testing.T) *nn.Build {
 	t.Helper()
 	backend := must.Value(nn.OpenConfig(nn.Sequential))
@@ -52,8 +52,8 @@ func normals(n int, r *rng.Rand) []float32 {
 	return out
 }
 
-// TestUnrolledStepsAreSteps: a recurrent policy trained on a chunk must see the outputs that it acted on, also when an episode
-// starts inside.
+// TestUnrolledStepsAreSteps: a recurrent policy trained on a chunk must reproduce the outputs that it acted on, also
+// when an episode starts inside.
 func TestUnrolledStepsAreSteps(t *testing.T) {
 	told, paired, frank := smallCPM(), smallCPM(), smallCPM()
 	told.Core = GRU{Width: 7, Hidden: []int{5}, Steps: steps}

@@ -13,17 +13,17 @@ import (
 	"cermic/envs"
 )
 
-// SPECTra is the agent network of SPECTra (Park, Seong and Ko 2025): an observation is a set of entities, read by
-// single-agent query attention, so that no weight depends on how many there are:
+// SPECTra is the agent network of SPECTra (Park, Seong and Ko 2025). An observation is a set of entities, read by
+// single-agent query attention, so that no weight depends on how many there are.
 //
 //	x   = embedding of own, ally and object rows, one linear map for each type
-//	z   = LayerNorm( x_own + MHA(x_own; X) )        only the own row asks, all rows answer: the cost grows with their number
+//	z   = LayerNorm( x_own + MHA(x_own; X) )        query: own row, keys: all rows; cost linear in their number
 //	h'  = GRU(z, h)
-//	Q_k = linear in h' for actions that aim at nothing, mean over heads of ⟨Q·h', K·x_j⟩/√d for the one that aims at object j
+//	Q_k = linear in h' for actions without a target, mean over heads of ⟨Q·h', K·x_j⟩/√d if aimed at object j
 //
 // The order of allies does not matter; that of objects permutes the actions that aim at them. Source: the description
-// of the authors' code (funny-rl/SPECTra). Reconstructed: the split of observations that are no list of units. It is
-// the task's (envs.Spec.Entities): allies are the relative data of peers, objects packages, goals or enemies, and all
+// of the authors' code (funny-rl/SPECTra). Reconstructed: the split of observations that are no list of units. The task
+// gives it (envs.Spec.Entities). Allies are the relative data of peers; objects are packages, goals or enemies. All
 // numbers that belong to no entity are the agent's own. LayerNorm has no gain and bias, which the linear map after it
 // makes redundant. With a mixer of the same kind it is QMIX-SPECTra.
 type SPECTra struct {
@@ -47,8 +47,8 @@ const (
 
 func init() { Register(DefaultSPECTra()) }
 
-// DefaultSPECTra has the authors' sizes. Absent entities are masked, unlike in the authors' code: the tasks here
-// write zeros for what an agent does not see.
+// DefaultSPECTra has the authors' sizes. Absent entities are masked, unlike in the authors' code, since the tasks here
+// write zeros for entities out of sight.
 func DefaultSPECTra() SPECTra {
 	return SPECTra{Width: 64, Heads: 4, Mask: true, Core: CoreGRU, Steps: 20, Revision: spectraRevision}
 }
@@ -85,7 +85,7 @@ func (c SPECTra) Build(b *nn.Build) (Policy, error) {
 	return recurrent{width: c.Width, steps: c.Steps, read: p.attend, head: p.values}, nil
 }
 
-// spectra is the network with the feed-forward core, and what both cores share.
+// spectra is the network with the feed-forward core, and the common part of both cores.
 type spectra struct {
 	SPECTra
 	entities
@@ -129,11 +129,11 @@ func (p spectra) attend(sc *model.Scope, obs *Node) (z, objects *Node) {
 	return nn.Normalize(Add(own, heard)), objects
 }
 
-// attendCells is attend for an observation of cells: each is an entity, known by the features of what it shows and by
-// its place; the own row is all that the observer sees.
+// attendCells is attend for an observation of cells. Each cell is an entity, described by the features of its picture
+// and by its place. The own row is the whole view of the observer.
 //
-// Reading: the authors' tasks have no pictures. Features are those of the first convolution, as later ones belong to
-// no cell.
+// Reading: the authors' tasks have no pictures. Features come from the first convolution, as later ones belong to no
+// cell.
 func (p spectra) attendCells(sc *model.Scope, obs *Node) (z *Node) {
 	own := nn.Linear(sc.At("own"), nn.ReadObs(sc, p.spec, obs), p.Width)
 	_, tiles := nn.ReadTiles(sc, p.spec, obs)
@@ -150,7 +150,8 @@ func (p spectra) attendCells(sc *model.Scope, obs *Node) (z *Node) {
 	return nn.Normalize(Add(own, heard))
 }
 
-// attention lets own [R,W] ask all tokens [R,M,W] by several heads; exists [R,M] is 0 for absent ones.
+// attention is multi-head attention with queries from own [R,W] and keys from all tokens [R,M,W]; exists [R,M] is 0 for
+// absent ones.
 func (p spectra) attention(sc *model.Scope, own, tokens, exists *Node) *Node {
 	d := tokens.Shape().Dimensions
 	query := p.split(nn.Linear(sc.At("query"), own, p.Width))
@@ -170,7 +171,7 @@ func (p spectra) split(x *Node) *Node { return Reshape(x, -1, p.Heads, p.Width/p
 // scaled divides dot products of heads by the root of their length.
 func (p spectra) scaled(x *Node) *Node { return DivScalar(x, math.Sqrt(float64(p.Width/p.Heads))) }
 
-// values maps h [R,W] and the objects' embeddings to [R,out]: actions that aim at nothing, then those that aim at
+// values maps h [R,W] and the objects' embeddings to [R,out]: actions without a target, then actions that aim at
 // objects.
 func (p spectra) values(sc *model.Scope, h, objects *Node, out int) *Node {
 	if p.targets == 0 || out != p.choices {
@@ -187,13 +188,13 @@ func (p spectra) values(sc *model.Scope, h, objects *Node, out int) *Node {
 // span is a run of numbers [from, to) of an observation.
 type span struct{ from, to int }
 
-// entities says where in an observation the rows of a set network are.
+// entities holds the places of a set network's rows in an observation.
 type entities struct {
-	own             []span // all of the observer: its own spans, and what is no entity's
+	own             []span // all of the observer: its own spans and all numbers of no entity
 	allies, objects []span // one each
 }
 
-// splitEntities reads the entities of a task; one that names none is all the agent's own.
+// splitEntities reads the entities of a task; without any, all numbers are the agent's own.
 func splitEntities(s *envs.Spec) entities {
 	var e entities
 	own := make([]bool, s.ObsLen())
@@ -217,7 +218,7 @@ func splitEntities(s *envs.Spec) entities {
 	}
 	for _, x := range s.Entities {
 		if x.Kind == envs.Own {
-			mark(x, true) // may hold what also has a row of its own
+			mark(x, true) // may overlap with rows of entities
 		}
 	}
 	for i, mine := range own {

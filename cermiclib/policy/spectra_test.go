@@ -17,7 +17,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Sizes of the made-up battles: own numbers, numbers of an ally, of an enemy, actions that aim at nobody.
+// Sizes of the made-up battles: own numbers, numbers of an ally, of an enemy, actions without a target.
 const ownLen, allyLen, enemyLen, free = 3, 2, 4, 5
 
 // battle is a build for one agent that sees so many others. Its observation has a stray number before the own ones.
@@ -41,7 +41,7 @@ func battle(t *testing.T, allies, enemies int) *nn.Build {
 	return b
 }
 
-// view is what the agent sees, as rows.
+// view is the agent's observation, as rows.
 type view struct {
 	stray, own      []float32
 	allies, enemies [][]float32
@@ -59,7 +59,7 @@ func randomView(allies, enemies int) view {
 	return v
 }
 
-// utilities are those of an agent that sees v, after some steps of the same sight if the policy has a state.
+// utilities returns the utilities of an agent that sees v, after some steps with this view if the policy has a state.
 func utilities(t *testing.T, c SPECTra, v view) []float32 {
 	t.Helper()
 	b := battle(t, len(v.allies), len(v.enemies))
@@ -161,15 +161,15 @@ func TestEntitiesOfTheTasksAreSplitAsTheySay(t *testing.T) {
 	if !slices.Equal(e.own, want.own) || !slices.Equal(e.allies, want.allies) || !slices.Equal(e.objects, want.objects) {
 		t.Errorf("got %+v, want %+v", e, want)
 	}
-	// An own span may hold what has a row, too; a task without entities is all the agent's own.
+	// An own span may overlap with the row of an entity; without entities, all numbers are the agent's own.
 	s := &envs.Spec{Obs: []int{6}, Entities: []envs.Entity{{Kind: envs.Own, From: 0, To: 4}, {Kind: envs.Object, From: 2, To: 4}}}
 	if e := splitEntities(s); !slices.Equal(e.own, []span{{0, 6}}) || len(e.objects) != 1 {
 		t.Errorf("got %+v", e)
 	}
 }
 
-// TestAimedActionsAreProductsOfProjections: Q of an action that aims at object j is the mean over heads of ⟨Q·h, K·x_j⟩/√d, both projections
-// linear maps with biases, computed here in float64.
+// TestAimedActionsAreProductsOfProjections: Q of an action that aims at object j is the mean over heads of
+// ⟨Q·h, K·x_j⟩/√d. Both projections are linear maps with biases, computed here in float64.
 func TestAimedActionsAreProductsOfProjections(t *testing.T) {
 	const enemies, width, heads = 3, 8, 2
 	b := battle(t, 0, enemies)

@@ -141,8 +141,8 @@ func TestDamagedPacksAreRefused(t *testing.T) {
 	data := must.Get(Pack(want))(t)
 	want = must.Get(Unpack(data))(t) // its scalars are rounded
 	eachDamage(data, func(bad []byte) {
-		// The header of gzip holds a date, and its last block a few bits of padding, which mean nothing here: a record
-		// that is accepted must be the right one.
+		// The header of gzip holds a date, and its last block a few bits of padding. These have no effect here: an
+		// accepted record must be the right one.
 		got, err := Unpack(bad)
 		if err == nil && !reflect.DeepEqual(got, want) {
 			t.Fatalf("%x is accepted as %+v", bad, got)

@@ -40,7 +40,7 @@ func Inflate(data []byte, limit int64) (text []byte, err error) {
 	return text, nil
 }
 
-// WriteFile replaces the content of a file atomically and durably: after an error, a crash or a loss of power the file
+// WriteFile replaces the content of a file atomically and durably. After an error, a crash or a loss of power, the file
 // is the old or the new one. It makes the folder, follows a link to the file behind it, and writes to a pipe or a
 // device directly. Several processes may write a file at once.
 func WriteFile(path string, data []byte) error {

@@ -33,7 +33,7 @@ func TestAFileIsReplacedAndALinkStaysOne(t *testing.T) {
 	}
 }
 
-// A file that several write at once is always one of theirs, whole, and none of them fails.
+// When several processes write a file at once, it is always a whole version of one of them, and no write fails.
 func TestSeveralMayWriteOneFileAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	whole := func(b byte) []byte { return bytes.Repeat([]byte{b}, 1<<16) }

@@ -28,7 +28,7 @@ func (g Group) Check() error {
 	return nil
 }
 
-// Scores are those of the runs' last evaluations, one a seed, without runs that have no evaluation yet.
+// Scores returns the scores of the runs' last evaluations, one a seed, without runs that have no evaluation yet.
 func (g Group) Scores() (out []float64, err error) {
 	for _, r := range g.Runs {
 		if len(r.Evals) > 0 {
@@ -39,7 +39,7 @@ func (g Group) Scores() (out []float64, err error) {
 }
 
 // Groups groups records by experiment, in the order in which the experiments first appear, under the label of their
-// first record. Of several records of one run it keeps the last.
+// first record. If one run has several records, it keeps the last.
 func Groups(rs []*Record) []Group {
 	var out []Group
 	at := map[string]int{}
@@ -76,7 +76,7 @@ func Flat(gs []Group) (out []*Record) {
 // SameExperiment reports whether two runs differ only in their seeds.
 func (r *Record) SameExperiment(o *Record) bool { return r.identity() == o.identity() }
 
-// identity is the canonical JSON of an experiment without its seed. A fork's is without the ID of its parent, too,
+// identity is the canonical JSON of an experiment without its seed. For a fork it also omits the ID of the parent,
 // since the settings of both are there. Runs of other programs have only their names.
 func (r *Record) identity() string {
 	var e map[string]json.RawMessage

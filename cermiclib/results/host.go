@@ -77,8 +77,8 @@ func processor() (name, model string) {
 // ISAFlag, in the environment variable XLA_FLAGS, caps the instruction set of XLA's CPU compiler.
 const ISAFlag = "--xla_cpu_max_isa="
 
-// instructionSet is the widest vector instruction set of this processor that affects the bits of a result, "AVX512" or
-// "AVX2" for example, or a narrower one if XLA_FLAGS caps it; empty on processors of another kind.
+// instructionSet is the widest vector instruction set that affects the bits of a result: this processor's, or a
+// narrower one if XLA_FLAGS caps it. It is "AVX512" or "AVX2" for example, and empty on processors of another kind.
 func instructionSet() string {
 	limit := ""
 	for _, flag := range strings.Fields(os.Getenv("XLA_FLAGS")) {

@@ -65,7 +65,7 @@ func TestInstructionSetIsCappedByTheFlagOfXLA(t *testing.T) {
 	}
 }
 
-// narrowest is what a cap at SSE4_2 leaves of a processor whose widest instruction set is given.
+// narrowest is the instruction set under a cap at SSE4_2, for a processor with this widest one.
 func narrowest(widest string) string {
 	if strings.HasPrefix(widest, "AVX") || widest == "SSE4_2" {
 		return "SSE4_2"

@@ -58,7 +58,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// A lock file without a lock is that of a process that died: whatever it holds, the run is free.
+// A lock file without a lock belongs to a dead process. The run is free, for any content of the file.
 func TestALockFileAloneHoldsNothing(t *testing.T) {
 	for _, content := range []string{"", self(), "\x00damaged"} {
 		s := openTest(t, t.TempDir())

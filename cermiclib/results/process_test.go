@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// child is what a second process does.
+// child is the main function of a second process.
 func child(dir string) error {
 	s, err := Open(dir)
 	if err != nil {

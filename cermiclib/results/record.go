@@ -34,8 +34,8 @@ type Record struct {
 	Scalars    map[string]Points `json:"scalars"`           // losses, consistency, Psi moments, intrinsic reward, …
 }
 
-// Host says where and with what a run was trained. It never enters the ID. A field is empty if it is unknown or newer
-// than the record.
+// Host describes where and with which sources a run was trained. It never enters the ID. A field is empty if it is
+// unknown or newer than the record.
 type Host struct {
 	Commit  string  `json:"commit,omitempty"`
 	Dirty   bool    `json:"dirty,omitempty"`   // the sources differ from Commit; without Sources: a tracked file did
@@ -54,12 +54,12 @@ type Host struct {
 // SeveralSources is Host.Sources of a run that was stopped and resumed by a program with other sources.
 const SeveralSources = "several"
 
-// Eval is one evaluation, greedy unless its budget says otherwise: raw score of every episode under the benchmark's own
-// metric.
+// Eval is one evaluation, greedy unless its budget sets sampling. It has the raw score of every episode under the
+// benchmark's own metric.
 type Eval struct {
 	Frames  int       `json:"frames"`            // trained when evaluated
 	Scores  []float64 `json:"scores"`            // one an episode
-	Early   []float64 `json:"early,omitempty"`   // scores of the first steps, if the task asks for them (envs.Spec.Early)
+	Early   []float64 `json:"early,omitempty"`   // scores of the first steps, if the task has them (envs.Spec.Early)
 	Sparse  []float64 `json:"sparse,omitempty"`  // sparse return of the same episodes, mean over agents
 	Success []float64 `json:"success,omitempty"` // 1 where the success condition was met; empty if the task has none
 	Lengths []int     `json:"lengths,omitempty"` // steps until the episode ended
@@ -87,7 +87,7 @@ func meanOf(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// Score is that of the last evaluation, NaN before the first.
+// Score is the score of the last evaluation, NaN before the first.
 func (r *Record) Score() float64 {
 	if len(r.Evals) == 0 {
 		return math.NaN()

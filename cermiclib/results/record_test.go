@@ -26,7 +26,7 @@ func zipped(text string) []byte {
 	return b.Bytes()
 }
 
-// ofSettings is a run of an experiment with these settings of the explorer, whatever it is called.
+// ofSettings is a run of an experiment with these settings of the explorer and any label.
 func ofSettings(id, label string, seed uint64, explore string) *Record {
 	return &Record{ID: id, Task: "vmas/balance", Method: label, Seed: seed,
 		Evals:      []Eval{{Frames: 1, Scores: []float64{float64(seed)}}},
@@ -104,7 +104,7 @@ func TestTheLastForkIsWhereARecordBegins(t *testing.T) {
 	}
 }
 
-// Packs of before have scalars as lists of points; today's have columns.
+// Older packs have scalars as lists of points; today's have columns.
 func TestPackedScalarsAreReadFromPointsAndColumns(t *testing.T) {
 	squeezed := func(scalars string) []byte {
 		return zipped(`{"id":"0a","task":"vmas/balance","method":"mappo","complete":true,"scalars":` + scalars + `}`)
@@ -127,7 +127,7 @@ func TestPackedScalarsAreReadFromPointsAndColumns(t *testing.T) {
 	}
 }
 
-// packedOf is a packed record of a task and a method, whatever their names.
+// packedOf is a packed record with any names of task and method.
 func packedOf(t *testing.T, task, method string) []byte {
 	t.Helper()
 	return must.Get(Pack(&Record{ID: "0a", Task: task, Method: method, Complete: true, Experiment: []byte("{}")}))(t)

@@ -12,15 +12,15 @@ import (
 	"path/filepath"
 )
 
-// The files of a run's folder, beside the lock. However often a run was interrupted, its record ends byte for byte the
-// same, except for the host.
+// The files of a run's folder, beside the lock. A run ends with the same record byte for byte, except for the host,
+// after any number of interruptions.
 const (
 	recordFile     = "record.json"
 	checkpointFile = "checkpoint.safetensors"
 )
 
 // Run is a claimed run: the only writer of its folder. Its methods must not be called at the same time. When one fails,
-// what was written before stays readable, and the next Claim resumes from the last checkpoint.
+// earlier writes stay readable, and the next Claim resumes from the last checkpoint.
 type Run struct {
 	dir    string
 	note   func(string)
@@ -29,7 +29,7 @@ type Run struct {
 	resume *Checkpoint
 }
 
-// Claim takes the run called id for training: it renames damaged files to *.damaged-N, with a line to note, and resumes
+// Claim takes the run called id for training. It renames damaged files to *.damaged-N, with a line to note, and resumes
 // the record of the checkpoint. Without an intact checkpoint the run starts from nothing. experiment is the canonical
 // JSON with the hash id; header has Task, Method, Budget, Seed and Host. If another process trains the run, Claim waits
 // or, without wait, returns an error that names it and wraps ErrBusy. The run may be complete. Close it in any case.
@@ -89,7 +89,7 @@ func (r *Run) recover() error {
 	return r.writeRecord(r.record)
 }
 
-// setAside renames a damaged file to the first free name.damaged-N and says why.
+// setAside renames a damaged file to the first free name.damaged-N and notes why.
 func (r *Run) setAside(name, why string) error {
 	for n := 1; ; n++ {
 		aside := fmt.Sprintf("%s.damaged-%d", name, n)
@@ -108,7 +108,7 @@ func (r *Run) Record() *Record { return r.record }
 func (r *Run) path(name string) string { return filepath.Join(r.dir, name) }
 
 // LoadCheckpoint returns the checkpoint to resume from, perhaps at the end of the budget; ok is false if the run starts
-// from nothing. Record holds what led to it. A second call finds none, so that the tensors can be freed.
+// from nothing. Record holds the record that led to it. A second call finds none, so that the tensors can be freed.
 func (r *Run) LoadCheckpoint() (c Checkpoint, ok bool) {
 	if r.resume == nil {
 		return Checkpoint{}, false
@@ -159,7 +159,7 @@ func (r *Run) writeRecord(record *Record) error {
 }
 
 // SaveCheckpoint replaces the checkpoint by c and the record that led to it, atomically and durably. An interrupted run
-// resumes from it and repeats what was appended later.
+// resumes from it and repeats later iterations.
 func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	if err := r.writable(); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (r *Run) Finish(host Host) error {
 	return nil
 }
 
-// Close gives the run back; it can be claimed again. A second call does nothing.
+// Close releases the run, which can then be claimed again. A second call does nothing.
 func (r *Run) Close() error {
 	if r.lock == nil {
 		return nil

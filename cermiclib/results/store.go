@@ -73,7 +73,7 @@ func (s *Store) File(name string) ([]byte, error) {
 // if the only one is damaged, which the next Claim repairs. The record is shared: do not change it.
 func (s *Store) Get(id string) (*Record, error) { return s.get(id, true) }
 
-// Head is Get without scalars, which take most of the time to read; of the evaluations it has only the frames and
+// Head is Get without scalars, which take most of the time to read. Of the evaluations it has only the frames and
 // scores of the last.
 func (s *Store) Head(id string) (*Record, error) { return s.get(id, false) }
 

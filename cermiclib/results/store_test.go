@@ -44,8 +44,8 @@ func claimTest(t testing.TB, s *Store) *Run {
 	return must.Get(s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), false, nil))(t)
 }
 
-// train is a toy trainer whose every number depends on all iterations before: it goes wrong visibly if a checkpoint and
-// the files that belong to it are mixed up. after is called behind each write.
+// train is a toy trainer whose every number depends on all iterations before. It fails visibly if a checkpoint and the
+// files that belong to it are mixed up. after is called behind each write.
 func train(r *Run, after func()) error {
 	if r.Record().Complete {
 		return nil

@@ -42,8 +42,8 @@ func (in *Trace) Sees(step, agent int) bool {
 	return false
 }
 
-// Visits counts how often a run has visited each cell of the projection that its task declares (envs.Coverer), with its
-// bonus there: plain data, to be drawn.
+// Visits counts how often a run has visited each cell of the projection that its task declares (envs.Coverer). It also
+// has the bonus there. It is plain data, to be drawn.
 type Visits struct {
 	Projection envs.Projection
 	Scene      envs.Scene // the world at the start of an episode, to draw them on; empty if it cannot be drawn

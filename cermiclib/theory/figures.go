@@ -68,8 +68,8 @@ type Learning struct {
 	Cumulative []float64 // regret so far
 }
 
-// LearningCurves runs settings on m with r^ucb for every ζ and then with r^i, which has no ζ, each with every seed: the
-// data of the bonus-decay and of the regret figure.
+// LearningCurves runs settings on m with r^ucb for every ζ and then with r^i, which has no ζ, each with every seed.
+// These are the data of the bonus-decay and of the regret figure.
 func LearningCurves(m *MDP, settings LSVI, zetas []float64, seeds []uint64) ([]Learning, error) {
 	var all []LSVI
 	for _, zeta := range zetas {
@@ -92,7 +92,7 @@ func LearningCurves(m *MDP, settings LSVI, zetas []float64, seeds []uint64) ([]L
 	return curves, nil
 }
 
-// Surprises is how often the realised surprise leaves the band that Theorem 1 allows its mean.
+// Surprises holds how often the realised surprise leaves the band that Theorem 1 allows for its mean.
 type Surprises struct {
 	Output              int       // c
 	X                   []float64 // > 0

@@ -11,8 +11,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Pair is one test of the mutual-information bounds: z and f are jointly Gaussian with equal correlation in every
-// coordinate, so that their mutual information is known; a critic is trained by InfoNCE and judged on fresh pairs.
+// Pair is one test of the mutual-information bounds. z and f are jointly Gaussian with equal correlation in every
+// coordinate, so their mutual information is known. A critic is trained by InfoNCE and judged on fresh pairs.
 type Pair struct {
 	Information float64 // true I(z;f) in nats
 	Dim         int     // coordinates of z and of f
@@ -26,8 +26,8 @@ type Pair struct {
 	Seed        uint64
 }
 
-// DefaultPair returns the setting of the reference table. Bounded critics have settled after its steps. Unbounded ones
-// have not for 4 nats or more, and neither have bounded ones whose negatives are close.
+// DefaultPair returns the setting of the reference table. Bounded critics have converged after its steps. Unbounded
+// ones have not for 4 nats or more, and neither have bounded ones whose negatives are close.
 func DefaultPair(information float64) Pair {
 	return Pair{
 		Information: information, Dim: 4, Negatives: 16, Squash: Sigmoid,
@@ -35,7 +35,7 @@ func DefaultPair(information float64) Pair {
 	}
 }
 
-// validate reports settings that no test can have.
+// validate reports impossible settings.
 func (p Pair) validate() error {
 	if !(p.Information >= 0) || math.IsInf(p.Information, 1) || p.Dim < 1 || p.Negatives < 1 || p.Noise < 0 || p.Steps < 0 || !(p.Rate > 0) ||
 		min(p.Batch, p.Eval) <= p.Negatives {
@@ -77,7 +77,7 @@ func (p Pair) train() (*critic, error) {
 	return c, nil
 }
 
-// batch holds pairs and what their negatives are made from.
+// batch holds pairs and the data for their negatives.
 type batch struct {
 	Pair
 	z, f       []float64 // [B,d]
@@ -121,8 +121,8 @@ func (b *batch) row(i int) []float64 {
 	return b.candidates
 }
 
-// tolerance is how far, in nats, an estimate may lie on the wrong side of the true mutual information before it counts
-// as a violated bound: a few standard errors of the estimates from 16,384 pairs.
+// tolerance is how far, in nats, an estimate may lie on the wrong side of the true mutual information. Beyond it, a
+// bound counts as violated. It is a few standard errors of the estimates from 16,384 pairs.
 const tolerance = 0.01
 
 // Bounds are six estimates of mutual information, in nats, that can be read into the paper. The first three are meant
@@ -159,7 +159,7 @@ func (p Pair) judge(c *critic) (mean Bounds) {
 	return mean
 }
 
-// terms are one pair's parts of the estimates; scores [N+1] begin with that of the true partner.
+// terms are one pair's parts of the estimates. The first of the scores [N+1] is the true partner's.
 //
 // paper:InfoNCE
 //
@@ -193,12 +193,12 @@ func (b Bounds) violated(information float64) (out [6]bool) {
 	return out
 }
 
-// BoundedLimit is the most that a sound lower bound can reach with scores in [0,1] and n negatives: less than one nat.
+// BoundedLimit is the largest value of a sound lower bound with scores in [0,1] and n negatives: less than one nat.
 func BoundedLimit(n int) float64 {
 	return math.Log(float64(n+1) * math.E / (float64(n) + math.E))
 }
 
-// Squash names what turns the critic's number g into its score c.
+// Squash names the function from the critic's number g to its score c.
 type Squash string
 
 // The two critics compared. The paper's scores lie in [0,1].
@@ -207,7 +207,7 @@ const (
 	Sigmoid   Squash = "sigmoid" // c = 1/(1+e^{−g})
 )
 
-// critic is g(z,f), linear in the features zᵢfₖ, zᵢ, fₖ, zᵢ², fₖ² and 1: enough to contain the exact log-ratio
+// critic is g(z,f), linear in the features zᵢfₖ, zᵢ, fₖ, zᵢ², fₖ² and 1. These contain the exact log-ratio
 // log p(f|z)/p(f) of any Gaussian pair with independent coordinates.
 type critic struct {
 	squash   Squash
@@ -224,7 +224,8 @@ func newCritic(dim, candidates int, squash Squash) *critic {
 	return c
 }
 
-// score returns c of z [d] and every candidate [N+1, d], valid until the next call; candidate 0 is the true partner of z.
+// score returns c of z [d] and every candidate [N+1, d], valid until the next call. Candidate 0 is the true partner of
+// z.
 func (c *critic) score(z, candidates []float64) []float64 {
 	for j := range c.scores {
 		f, row := candidates[j*len(z):][:len(z)], c.features[j][:0]

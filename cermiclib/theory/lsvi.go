@@ -28,7 +28,7 @@ type LSVI struct {
 	Lambda   float64 // λ of the ridge regression, and of the Gaussian prior N(0, I/λ)
 	Zeta     float64 // ζ of r^ucb
 	Output   int     // c, the dimension of the next state that the linear model predicts
-	Bonus    bonus   // what drives the exploration
+	Bonus    bonus   // exploration bonus
 	Seed     uint64
 }
 
@@ -38,7 +38,7 @@ func DefaultLSVI() LSVI {
 	return LSVI{Episodes: 1500, Lambda: 1, Zeta: 0.5, Output: 6, Bonus: UCB}
 }
 
-// validate reports settings that no run can have.
+// validate reports impossible settings.
 func (l LSVI) validate() error {
 	if l.Episodes < 1 || l.Output < 1 || !(l.Lambda > 0) || !(l.Zeta > 0) || l.Bonus != UCB && l.Bonus != Information {
 		return fmt.Errorf("theory: %+v: want at least 1 episode and output, λ and ζ above 0, and bonus %s or %s", l, UCB, Information)
@@ -141,8 +141,8 @@ func newPlanner(m *MDP, l LSVI) *planner {
 	return p
 }
 
-// plan computes χ_h = Λ_h⁻¹ Σ η·(r + max_a Q_{h+1}(s',a)) and Q_h = min(ηᵀχ_h + bonus, H−h) for h = H−1 … 0; with steps
-// counted from zero, H−h is the most that can still be earned.
+// plan computes χ_h = Λ_h⁻¹ Σ η·(r + max_a Q_{h+1}(s',a)) and Q_h = min(ηᵀχ_h + bonus, H−h) for h = H−1 … 0. With steps
+// counted from zero, H−h is the largest possible remaining return.
 func (p *planner) plan() {
 	m := p.m
 	value := mat.NewVecDense(m.States, nil) // max_a Q_{h+1}(s', a)
@@ -205,7 +205,7 @@ func (g *stage) observe(m *MDP, pair, next int) {
 	}
 }
 
-// MDP is a finite linear MDP with a fixed horizon: P(·|s,a) = η(s,a)ᵀμ and r(s,a) = η(s,a)ᵀθ hold exactly for some
+// MDP is a finite linear MDP with a fixed horizon. P(·|s,a) = η(s,a)ᵀμ and r(s,a) = η(s,a)ᵀθ hold exactly for some
 // measures μ and a vector θ. Pairs (s,a) are numbered s·Actions + a.
 type MDP struct {
 	States, Actions, Horizon, Start, Dims int
@@ -216,7 +216,7 @@ type MDP struct {
 
 // Chain is a line of states with one-hot features of length norm, hence d = 2·states. Action 0 goes left; action 1 goes
 // right with probability 0.9 and stays otherwise. Going left in the leftmost state gives 0.01, going right in the
-// rightmost gives 1: a greedy learner without a bonus settles for the cent.
+// rightmost gives 1. A greedy learner without a bonus settles for the 0.01.
 func Chain(states, horizon int, norm float64) (*MDP, error) {
 	if states < 2 || horizon < 1 || !(norm > 0) {
 		return nil, fmt.Errorf("theory: chain with %d states, horizon %d and feature norm %g, want at least 2, at least 1 and above 0",
@@ -236,7 +236,7 @@ func Chain(states, horizon int, norm float64) (*MDP, error) {
 	return m, nil
 }
 
-// simplex is a general linear MDP: every feature is drawn uniformly from the simplex of dims corners, so ‖η‖ ≤ 1, every
+// simplex is a general linear MDP. Every feature is drawn uniformly from the simplex of dims corners, so ‖η‖ ≤ 1. Every
 // corner has its own law of the next state, drawn likewise, and its own reward, uniform in [0,1].
 func simplex(states, actions, dims, horizon int, seed uint64) *MDP {
 	m := empty(states, actions, dims, horizon)

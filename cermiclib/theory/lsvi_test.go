@@ -54,11 +54,11 @@ func TestShermanMorrisonTracksTheInverse(t *testing.T) {
 	near(t, "largest difference", mat.Norm(&difference, math.Inf(1)), 0, 1e-11)
 }
 
-// Deterministic columns: with one-hot features the largest x is that of a first visit, ‖η‖²/λ; the smallest ratio is
-// the ratio there, and in the first episode every visit is a first one. Violations are then the pairs met at all; 55 of
-// the 66 that can be reached, in each of 20 seeds and in an independent implementation with other random numbers.
-// Statistical columns depend on when the learner first reaches the far end: their bounds are the least and the largest
-// of 20 seeds, widened by a tenth, and contain the published values.
+// Deterministic columns: with one-hot features, the largest x is the x of a first visit, ‖η‖²/λ. The smallest ratio is
+// the ratio there, and in the first episode every visit is a first one. Violations are then the pairs that are ever
+// visited. These are 55 of the 66 reachable ones, in each of 20 seeds and in an independent implementation with other
+// random numbers. Statistical columns depend on when the learner first reaches the far end. Their bounds are the least
+// and the largest of 20 seeds, widened by a tenth, and contain the published values.
 func TestReferenceTableIsReproduced(t *testing.T) {
 	type span struct{ low, high float64 }
 	for _, c := range []struct {
@@ -118,9 +118,9 @@ func TestSandwichHoldsWheneverLambdaIsSafe(t *testing.T) {
 	}
 }
 
-// With ζ → 0 the learner never leaves the cent, which makes its regret exact: 1500·(1.5754 − 0.06). Otherwise the
-// bounds are the least and the largest of 20 seeds, widened by a tenth (by 1 % for ζ = 0.5, where nothing is found),
-// and contain the published values.
+// With ζ → 0 the learner never leaves the 0.01, which makes its regret exact: 1500·(1.5754 − 0.06). Otherwise the
+// bounds are the least and the largest of 20 seeds, widened by a tenth. They are widened by 1 % for ζ = 0.5, where
+// nothing is found. They contain the published values.
 func TestRegretFallsWithOptimismAsInTheReference(t *testing.T) {
 	m := must.Value(Chain(5, 6, 1))
 	curves := must.Value(LearningCurves(m, DefaultLSVI(), []float64{1e-4, 0.5, 1, 2}, []uint64{0, 1, 2}))
@@ -188,8 +188,8 @@ func TestOptimalValueOfShortestChainIsTheHandComputedOne(t *testing.T) {
 	near(t, "V* of the reference chain", must.Value(Chain(5, 6, 1)).optimal(), 1.575, 5e-4) // published with three decimals
 }
 
-// In a linear MDP the rows of P and r lie in the span of the features, so regressing on them leaves nothing. The
-// simplex MDP has 12 pairs and 5 dimensions, so that this is not true of any matrix.
+// In a linear MDP the rows of P and r lie in the span of the features, so regressing on them leaves no residual. The
+// simplex MDP has 12 pairs and 5 dimensions, so an arbitrary matrix would leave one.
 func TestTransitionsAndRewardsAreLinearInTheFeatures(t *testing.T) {
 	for _, m := range []*MDP{must.Value(Chain(6, 8, 2)), simplex(6, 2, 5, 8, 3)} {
 		pairs := m.States * m.Actions

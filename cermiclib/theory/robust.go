@@ -8,7 +8,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Ambiguity is the calibrated set of laws of Ψ: with s̃ = (Ψ − μ_Ψ(f))/√Σ_Ψ, all laws with |E s̃| ≤ √γ1 and
+// Ambiguity is the calibrated set of laws of Ψ. With s̃ = (Ψ − μ_Ψ(f))/√Σ_Ψ, it has all laws with |E s̃| ≤ √γ1 and
 // E s̃² ≤ γ2. The domain is γ1 > 0 and γ2 > max(γ1, 1); all numbers here have Σ_Ψ = 1.
 type Ambiguity struct{ Gamma1, Gamma2 float64 }
 
@@ -16,8 +16,8 @@ type Ambiguity struct{ Gamma1, Gamma2 float64 }
 // 400 samples. The paper gives no numbers.
 func DefaultAmbiguity() Ambiguity { return Ambiguity{Gamma1: 0.05, Gamma2: 1.05} }
 
-// Multiplier is β, the number of standard deviations that the constraint P(Ψ ≤ c̄) ≥ 1 − ε costs in the worst case, for
-// ε in (0, 1). The two cases meet at ε = γ1/γ2, with value γ2/√γ1. The appendix calls it l_n.
+// Multiplier is β for ε in (0, 1): the number of standard deviations that the constraint P(Ψ ≤ c̄) ≥ 1 − ε costs in the
+// worst case. The two cases meet at ε = γ1/γ2, with value γ2/√γ1. The appendix calls it l_n.
 //
 // paper:Cantelli  β = √γ1 + √((1−ε)/ε·(γ2−γ1)) if γ1/γ2 ≤ ε, else √(γ2/ε)
 func (a Ambiguity) Multiplier(epsilon float64) float64 {

@@ -35,9 +35,9 @@ func parameterSets() []Ambiguity {
 	return sets
 }
 
-// The search's grid holds the worst point of the first case, a corner of the set. In the second the worst mean, γ2/b,
-// is off the grid by at most δ = √γ1/(points−1), and the second derivative there is 2/(b²−γ2): the search is too high
-// by at most δ²/(b²−γ2) to second order, doubled here for the rest.
+// The search's grid holds the worst point of the first case, a corner of the set. In the second case the worst mean,
+// γ2/b, is off the grid by at most δ = √γ1/(points−1). The second derivative there is 2/(b²−γ2). So the search is too
+// high by at most δ²/(b²−γ2) to second order, doubled here for the rest.
 func TestClosedWorstCaseEqualsBruteForceOverTheSet(t *testing.T) {
 	const points = 201
 	for _, a := range parameterSets() {
@@ -83,8 +83,8 @@ func tight(lambda float64) law {
 	}}
 }
 
-// Among all laws on two values with the given moments, none has less mass up to b than leastMass, and the extremal one
-// has the moments and that mass.
+// Among all laws on two values with the given moments, none has less mass up to b than leastMass. The extremal one has
+// the moments and that mass.
 func TestLeastMassIsTheInfimumOverTwoPointLaws(t *testing.T) {
 	const mean, std = 0.3, 1.4
 	for _, b := range []float64{0.5, 1, 2.5} {

@@ -15,8 +15,8 @@ import (
 // float64. Near Root, where the ratio falls by about 0.1 per unit of x, it blurs the edge by 10⁻¹².
 const slack = 1e-13
 
-// informationGain is the entropy that one observation at (s,a) takes from the posterior of the linear model, in nats,
-// with x = ηᵀΛ⁻¹η ≥ 0 and c the dimension of the predicted next state.
+// informationGain is the entropy, in nats, that one observation at (s,a) takes from the posterior of the linear model.
+// x is ηᵀΛ⁻¹η ≥ 0, and c is the dimension of the predicted next state.
 //
 // paper:Theorem1  H(ω|D) − H(ω|D ∪ (s,a,S')) = (c/2)·log(1 + x)
 func informationGain(x float64, c int) float64 { return float64(c) / 2 * math.Log1p(x) }
@@ -70,16 +70,16 @@ func Root() float64 {
 // safeLambda returns the least regularisation λ under which Theorem 1 holds for features of length at most norm.
 func safeLambda(norm float64) float64 { return norm * norm / Root() }
 
-// realisedSurprise is KL(posterior ‖ prior) of the linear model after one particular next state, whose difference from
-// the prediction is residual [c]. The definition of r^i speaks of this number; Theorem 1 is about its mean under the
-// predictive law, the information gain. Only the mean obeys the sandwich.
+// realisedSurprise is KL(posterior ‖ prior) of the linear model after one particular next state. residual [c] is the
+// difference of that state from the prediction. The definition of r^i uses this number. Theorem 1 is about its mean
+// under the predictive law, the information gain, and only the mean obeys the sandwich.
 //
 // paper:Theorem1  KL = ½·[ c·(log(1+x) − x/(1+x)) + ‖s' − Wη‖²·x/(1+x)² ]
 func realisedSurprise(x float64, residual []float64) float64 {
 	return (float64(len(residual))*(math.Log1p(x)-x/(1+x)) + floats.Dot(residual, residual)*x/((1+x)*(1+x))) / 2
 }
 
-// surpriseBand returns what Theorem 1 allows for the square of r^i: c·x/4 to c·x/2 nats.
+// surpriseBand returns the band of Theorem 1 for the square of r^i: c·x/4 to c·x/2 nats.
 //
 // paper:Theorem1  (c/4)·x ≤ (r^i)² ≤ (c/2)·x
 func surpriseBand(x float64, c int) (low, high float64) {
@@ -88,7 +88,7 @@ func surpriseBand(x float64, c int) (low, high float64) {
 
 // outsideBand is the exact probability that the realised surprise leaves [surpriseBand] when the model is right. Under
 // the predictive law N(Wη, (1+x)·I) the squared residual is (1+x) times a χ² variable with c degrees of freedom.
-// It wants x > 0: at zero nothing can be learned and the band is a point.
+// It requires x > 0: at zero nothing can be learned and the band is a point.
 func outsideBand(x float64, c int) float64 {
 	low, high := surpriseBand(x, c)
 	chi := distuv.ChiSquared{K: float64(c)}

@@ -127,8 +127,8 @@ func (a *Adam) Step(params map[string][]float64, names []string, loss func() flo
 	return norm
 }
 
-// FirstSteps visits about sample weights of each variable below scope, with their gradients g by differences of loss
-// and their values after one step of Adam.
+// FirstSteps visits about sample weights of each variable below scope. visit gets their gradients g by differences of
+// loss and their values after one step of Adam.
 func FirstSteps(params map[string][]float64, scope string, sample int, lr, eps float64, loss func() float64,
 	visit func(name string, i int, want, g float64)) {
 	for name, p := range params {

@@ -19,22 +19,22 @@ import (
 	"unsafe"
 )
 
-// installed is where compile calls of the plug-in go to.
+// installed is the plug-in in use, with the folder that answers its compile calls.
 var installed struct {
 	sync.Mutex
 	path   string
 	folder atomic.Pointer[folder]
 }
 
-// hits and misses count the compile calls so far that were answered from disk, and the others.
+// hits counts the compile calls so far that were answered from disk, misses counts the others.
 var hits, misses atomic.Int64
 
 // Counts returns how many graphs this process has loaded from disk, and how many it has compiled, since Install.
 func Counts() (loaded, compiled int) { return int(hits.Load()), int(misses.Load()) }
 
-// Install lets the plug-in at path answer from dir what it has compiled before, and keep there what it compiles from
-// now on. It must be called before the plug-in is used; a second call for the same plug-in changes nothing. An error
-// means that nothing is kept, and that the plug-in works as without it.
+// Install lets the plug-in at path answer from dir what it has compiled before, and keep new compilations there. It
+// must be called before the plug-in is used; a second call for the same plug-in changes nothing. After an error,
+// nothing is kept, and the plug-in works as without it.
 func Install(path, dir string) error {
 	installed.Lock()
 	defer installed.Unlock()
@@ -58,7 +58,7 @@ func Install(path, dir string) error {
 	return nil
 }
 
-// xlacacheCompile stands in the place of PJRT_Client_Compile: same argument, same result.
+// xlacacheCompile replaces PJRT_Client_Compile: same argument, same result.
 //
 //export xlacacheCompile
 func xlacacheCompile(p unsafe.Pointer) unsafe.Pointer {

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// limit is the size beyond which the entries that nobody has used for longest are removed.
+// limit is the size beyond which the least recently used entries are removed.
 const limit = 1 << 30
 
 const suffix = ".xla"
 
-// folder is where compiled graphs lie, a file each, named by the hash of everything that the machine code depends on.
-// A file is the SHA-256 of the code and then the code: what a crash or a full disk has cut short is compiled again.
+// folder holds compiled graphs, a file each, named by the hash of everything that the machine code depends on. A file
+// is the SHA-256 of the code and then the code. A file cut short by a crash or a full disk is compiled again.
 type folder struct {
 	dir  string
 	salt []byte // of the plug-in, the processor and XLA's flags
@@ -43,7 +43,7 @@ func open(dir, path string) (*folder, error) {
 	return f, nil
 }
 
-// processor is what Linux says of the first processor, without what changes while it runs.
+// processor is Linux's description of the first processor, without values that change while it runs.
 func processor() []byte {
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	first, _, _ := strings.Cut(string(text), "\n\n")
@@ -68,7 +68,7 @@ func (f *folder) key(program, options []byte) string {
 
 func (f *folder) file(key string) string { return filepath.Join(f.dir, key+suffix) }
 
-// read returns the code of an entry, nil if there is none that is whole.
+// read returns the code of an entry, or nil without a complete one.
 func (f *folder) read(key string) []byte {
 	data, err := os.ReadFile(f.file(key))
 	if err != nil || len(data) < sha256.Size {
@@ -84,7 +84,7 @@ func (f *folder) read(key string) []byte {
 	return code
 }
 
-// write keeps an entry. That it could not be is no error: it is compiled again.
+// write keeps an entry. A failure is no error, since the graph is then compiled again.
 func (f *folder) write(key string, code []byte) {
 	t, err := os.CreateTemp(f.dir, "*.part")
 	if err != nil {
@@ -106,7 +106,7 @@ func (f *folder) write(key string, code []byte) {
 	}
 }
 
-// prune removes the oldest entries beyond the limit, and what interrupted writes have left.
+// prune removes the oldest entries beyond the limit, and the remains of interrupted writes.
 func (f *folder) prune() {
 	entries, _ := os.ReadDir(f.dir)
 	var kept []fs.FileInfo

@@ -31,7 +31,7 @@ func exported() *results.Record {
 	}
 }
 
-// As BenchMARL writes it: steps by their iteration, other metrics beside the return, collections without an evaluation.
+// BenchMARL's form: steps by their iteration, other metrics beside the return, collections without an evaluation.
 // marl-eval's own examples call their runs run_1; another name has a seed by its place.
 func TestMarlEvalReadsBenchMARL(t *testing.T) {
 	rs, err := Import([]byte(`{"vmas": {"balance": {"mappo": {"run_4": {"absolute_metrics": {"return": [3.0]},
@@ -165,7 +165,7 @@ func TestRecordedCurvesHaveTheirGroups(t *testing.T) {
 	}
 }
 
-// TestALiveFileHoldsWhatTheWholeRecordDoes: the events of a run, written one by one after its beginning.
+// TestALiveFileHoldsWhatTheWholeRecordDoes writes the events of a run one by one after its beginning.
 func TestALiveFileHoldsWhatTheWholeRecordDoes(t *testing.T) {
 	r := exported()
 	begun := *r

@@ -19,7 +19,7 @@ import (
 	"cermic/cermiclib/results"
 )
 
-// recorded holds learning curves of BenchMARL on VMAS; its README says how they were made.
+// recorded holds learning curves of BenchMARL on VMAS; its README describes how they were made.
 //
 //go:embed testdata/golden/benchmarl
 var recorded embed.FS
@@ -31,8 +31,8 @@ const (
 )
 
 // BenchMARL returns the recorded curve of a learner ("mappo", "qmix") on a task ("vmas/balance") as complete records,
-// one a seed: trained by BenchMARL with its own defaults on the dense reward, 60 greedy episodes an evaluation. The
-// method of the records is "BenchMARL" and the learner. The error wraps fs.ErrNotExist if there is no such curve.
+// one a seed. BenchMARL trained them with its own defaults on the dense reward, with 60 greedy episodes an evaluation.
+// The method of the records is "BenchMARL" and the learner. The error wraps fs.ErrNotExist if there is no such curve.
 func BenchMARL(learner, task string) ([]*results.Record, error) {
 	data, err := recorded.ReadFile(recordedDir + learner + "-" + strings.TrimPrefix(task, "vmas/") + recordedSuffix)
 	if err != nil {
@@ -118,9 +118,9 @@ func (c curves) records() (rs []*results.Record, err error) {
 	return rs, nil
 }
 
-// marlEval is the file format of marl-eval (Gorsane et al., "Towards a Standardised Performance Evaluation Protocol for
-// Cooperative MARL", NeurIPS 2022; github.com/instadeepai/marl-eval), which BenchMARL writes: environment → task →
-// algorithm → "seed_<n>" → "step_<k>" or "absolute_metrics".
+// marlEval is the file format of marl-eval (github.com/instadeepai/marl-eval), which BenchMARL writes. See Gorsane et
+// al., "Towards a Standardised Performance Evaluation Protocol for Cooperative MARL", NeurIPS 2022. Its levels are
+// environment → task → algorithm → "seed_<n>" → "step_<k>" or "absolute_metrics".
 type marlEval map[string]map[string]map[string]map[string]map[string]struct {
 	Frames float64    `json:"step_count"` // some writers give it a point
 	Return []*float64 `json:"return"`     // empty in steps of other metrics

@@ -21,8 +21,7 @@ func zipped(text string) []byte {
 	return b.Bytes()
 }
 
-// As Python's json writes it: whole numbers with a point, and NaN where an episode has no value. In a name NaN is a
-// name.
+// Python's json writes whole numbers with a point, and NaN where an episode has no value. In a name, NaN is a name.
 func TestFilesOfOtherProgramsAreReadInEveryForm(t *testing.T) {
 	const text = `{"vmas": {"Balance": {"NaN \"NaN": {"seed_2": {"step_0": {"step_count": 6000.0, "return": [1.5, NaN, 2.5]},
 		"step_1": {"step_count": 12000, "return": [NaN]}}}}}}`

@@ -31,8 +31,8 @@ const (
 	valueSimple      = 2
 )
 
-// encodeRun encodes a record as a TensorBoard event file, indexed by trained frames: means of every evaluation,
-// "eval/return" and, if the task has them, "eval/early_return" and "eval/success", and every scalar under "train/".
+// encodeRun encodes a record as a TensorBoard event file, indexed by trained frames. It has means of every evaluation:
+// "eval/return" and, if the task has them, "eval/early_return" and "eval/success". Every scalar is under "train/".
 // Groups of agents have BenchMARL's names: "eval/agent/reward/episode_reward_mean", "collection/agent/reward/…",
 // "train/agent/…". Wall times are 0, so that equal records give equal bytes. TensorBoard expects one folder a run, with
 // a file named events.out.tfevents.<anything>.
@@ -78,8 +78,8 @@ func tensorBoardFile(r *results.Record) string {
 	return filepath.Join(filepath.FromSlash(r.Task), method, seed, "events.out.tfevents.0."+r.ID)
 }
 
-// Live writes an event file for every run below a folder while it trains, as tensorBoardFile says. A resumed run's file
-// begins with what it has been trained for before.
+// Live writes an event file for every run below a folder while it trains, at the path of tensorBoardFile. A resumed
+// run's file begins with its earlier training.
 type Live struct {
 	folder string
 	files  map[string]*os.File // by the run's ID

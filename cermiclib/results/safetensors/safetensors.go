@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package safetensors reads and writes named arrays in the format of Hugging Face
-// (https://github.com/huggingface/safetensors), with a checksum of the whole file in its metadata: eight bytes with the
-// length of the header, a JSON header, the data.
+// (https://github.com/huggingface/safetensors), with a checksum of the whole file in its metadata. A file has eight
+// bytes with the length of the header, a JSON header, and the data.
 package safetensors
 
 import (
