@@ -194,23 +194,7 @@ func (p Panels) Drawing() Drawing {
 	if note != "" {
 		foot = noteStyle().Height(note) + 5.6
 	}
-	grid := make([][]*plot.Plot, len(p.Rows))
-	for i, row := range p.Rows {
-		grid[i] = make([]*plot.Plot, columns)
-		for j, panel := range row {
-			if panel == nil {
-				continue
-			}
-			own := *panel
-			if !differ {
-				setNote(&own, "")
-			}
-			if _, ok := own.X.Tick.Marker.(ticks); ok && p.Width < 4*vg.Inch {
-				own.X.Tick.Marker = ticks{about: 3}
-			}
-			grid[i][j] = arranged(&own, (width-2*margin)/vg.Length(columns), p.Height)
-		}
-	}
+	grid := p.grid(columns, (width-2*margin)/vg.Length(max(columns, 1)), differ)
 	height := p.Height*vg.Length(len(grid)) + above + head + foot + 2*margin
 	return Drawing{width, height, func(whole draw.Canvas) {
 		c := draw.Crop(whole, margin, -margin, margin, -margin)
@@ -232,6 +216,28 @@ func (p Panels) Drawing() Drawing {
 			}
 		}
 	}}
+}
+
+// grid copies the panels, each arranged in the given width. They keep their notes if notes is set.
+func (p Panels) grid(columns int, width vg.Length, notes bool) [][]*plot.Plot {
+	grid := make([][]*plot.Plot, len(p.Rows))
+	for i, row := range p.Rows {
+		grid[i] = make([]*plot.Plot, columns)
+		for j, panel := range row {
+			if panel == nil {
+				continue
+			}
+			own := *panel
+			if !notes {
+				setNote(&own, "")
+			}
+			if _, ok := own.X.Tick.Marker.(ticks); ok && p.Width < 4*vg.Inch {
+				own.X.Tick.Marker = ticks{about: 3}
+			}
+			grid[i][j] = arranged(&own, width, p.Height)
+		}
+	}
+	return grid
 }
 
 // commonNote is the note of all panels that have one, empty if theirs differ.

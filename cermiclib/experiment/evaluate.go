@@ -58,8 +58,6 @@ func (t *trainer) evaluate(ctx context.Context, watch watcher) (*results.Eval, e
 func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *results.Eval, watch watcher) error {
 	s := env.Spec()
 	step, act := envs.NewStep(s), envs.NewActions(s)
-	score, early, sparse := make([]float64, s.NumEnvs), make([]float64, s.NumEnvs), make([]float64, s.NumEnvs)
-	length := make([]int, s.NumEnvs)
 	seats, isFirst := t.seats(step, act), slices.Repeat([]uint8{1}, s.NumEnvs)
 	t.seedEvaluation(round, s.NumEnvs)
 	env.Reset(nil, step)
@@ -69,13 +67,12 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 	if watch != nil {
 		watch(0, env, step, seats)
 	}
-	left := min(s.NumEnvs, t.exp.Budget.EvalEpisodes-len(out.Scores))
-	over, aborted := make([]bool, left), make([]bool, left)
-	for k := 0; left > 0 && k < s.Horizon; k++ {
+	e := newFirstEpisodes(min(s.NumEnvs, t.exp.Budget.EvalEpisodes-len(out.Scores)))
+	for k := 0; e.left > 0 && k < s.Horizon; k++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := envs.CheckStep(env, step, over); err != nil {
+		if err := envs.CheckStep(env, step, e.over); err != nil {
 			return fmt.Errorf("%s, step %d of an evaluation: %w", s.Name, k, err)
 		}
 		if err := t.takeTurns(seats, step, act, isFirst); err != nil {
@@ -84,53 +81,76 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 		clear(isFirst)
 		env.Step(act, step)
 		for i := range seats {
-			seats[i].earn(k, s.EvalHorizon, step, over)
+			seats[i].earn(k, s.EvalHorizon, step, e.over)
 		}
 		if watch != nil {
 			watch(k+1, env, step, seats)
 		}
-		for c := range over {
-			if over[c] {
-				continue
-			}
-			length[c]++
-			if k < s.EvalHorizon {
-				score[c] += float64(step.Score[c])
-			}
-			if k < s.Early {
-				early[c] += float64(step.Score[c])
-			}
-			sparse[c] += teamMean(step.Sparse[c*s.Agents : (c+1)*s.Agents])
-			if step.Terminated[c]|step.Truncated[c] != 0 {
-				over[c], aborted[c] = true, envs.Aborted(env, c)
-				left--
-			}
-		}
+		e.add(k, env, step)
 	}
-	for c := range over {
-		if aborted[c] {
-			continue
-		}
-		out.Scores = append(out.Scores, score[c])
-		if s.Early > 0 {
-			out.Early = append(out.Early, early[c])
-		}
-		out.Sparse = append(out.Sparse, sparse[c])
-		if s.HasSuccess() {
-			success := 0.0
-			if s.Succeeds(sparse[c]) {
-				success = 1
-			}
-			out.Success = append(out.Success, success)
-		}
-		out.Lengths = append(out.Lengths, length[c])
-		for _, p := range seats {
-			if p.returns != nil {
-				out.Groups[p.view.Name] = append(out.Groups[p.view.Name], p.returns[c])
-			}
+	for c := range e.over {
+		if !e.aborted[c] {
+			e.report(c, s, seats, out)
 		}
 	}
 	return nil
+}
+
+// firstEpisodes are the first episodes of some environments, with their sums so far.
+type firstEpisodes struct {
+	left                 int // episodes that are not over
+	over, aborted        []bool
+	score, early, sparse []float64
+	length               []int
+}
+
+func newFirstEpisodes(n int) *firstEpisodes {
+	sums := func() []float64 { return make([]float64, n) }
+	return &firstEpisodes{n, make([]bool, n), make([]bool, n), sums(), sums(), sums(), make([]int, n)}
+}
+
+// add adds step k to the episodes that are not over.
+func (e *firstEpisodes) add(k int, env envs.Env, step *envs.Step) {
+	s := env.Spec()
+	for c := range e.over {
+		if e.over[c] {
+			continue
+		}
+		e.length[c]++
+		if k < s.EvalHorizon {
+			e.score[c] += float64(step.Score[c])
+		}
+		if k < s.Early {
+			e.early[c] += float64(step.Score[c])
+		}
+		e.sparse[c] += teamMean(step.Sparse[c*s.Agents : (c+1)*s.Agents])
+		if step.Terminated[c]|step.Truncated[c] != 0 {
+			e.over[c], e.aborted[c] = true, envs.Aborted(env, c)
+			e.left--
+		}
+	}
+}
+
+// report appends episode c to out.
+func (e *firstEpisodes) report(c int, s *envs.Spec, seats []seat, out *results.Eval) {
+	out.Scores = append(out.Scores, e.score[c])
+	if s.Early > 0 {
+		out.Early = append(out.Early, e.early[c])
+	}
+	out.Sparse = append(out.Sparse, e.sparse[c])
+	if s.HasSuccess() {
+		success := 0.0
+		if s.Succeeds(e.sparse[c]) {
+			success = 1
+		}
+		out.Success = append(out.Success, success)
+	}
+	out.Lengths = append(out.Lengths, e.length[c])
+	for _, p := range seats {
+		if p.returns != nil {
+			out.Groups[p.view.Name] = append(out.Groups[p.view.Name], p.returns[c])
+		}
+	}
 }
 
 // seat is a group in an environment that it does not train in: an evaluation's.

@@ -190,30 +190,15 @@ func (s *pretrainer) samples(rows []int32, first []int32) []int32 {
 // train runs one stage and leaves the weights of its best epoch.
 func (s *pretrainer) train(ctx context.Context, i int) error {
 	order := slices.Clone(s.training)
-	name, size := s.stages[i].name, s.Batch/s.chunk
+	name := s.stages[i].name
 	if err := s.forget(); err != nil {
 		return err
 	}
-	rows, best, idle := []int32{}, math.Inf(1), 0
+	best, idle := math.Inf(1), 0
 	var kept map[*model.Variable]*tensors.Tensor // the weights of the best epoch
 	for epoch := range s.Epochs {
-		if err := s.watch(); err != nil {
+		if err := s.epoch(ctx, i, epoch, order); err != nil {
 			return err
-		}
-		r := rng.New(s.Seed, "pretrain "+name, uint64(epoch))
-		for i := len(order) - 1; i > 0; i-- {
-			j := r.IntN(i + 1)
-			order[i], order[j] = order[j], order[i]
-		}
-		for batch := range slices.Chunk(order[:len(order)/size*size], size) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			rows = s.samples(rows, batch)
-			s.feed(s.steps[i], rows)
-			if err := s.steps[i].Run(); err != nil {
-				return err
-			}
 		}
 		loss, err := s.heldOut(i)
 		if err != nil {
@@ -237,6 +222,31 @@ func (s *pretrainer) train(ctx context.Context, i int) error {
 	}
 	for v, value := range kept {
 		if err := v.SetValue(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// epoch shuffles order and takes one gradient step of stage i for each whole minibatch.
+func (s *pretrainer) epoch(ctx context.Context, i, epoch int, order []int32) error {
+	if err := s.watch(); err != nil {
+		return err
+	}
+	r := rng.New(s.Seed, "pretrain "+s.stages[i].name, uint64(epoch))
+	for k := len(order) - 1; k > 0; k-- {
+		j := r.IntN(k + 1)
+		order[k], order[j] = order[j], order[k]
+	}
+	size := s.Batch / s.chunk
+	var rows []int32
+	for batch := range slices.Chunk(order[:len(order)/size*size], size) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rows = s.samples(rows, batch)
+		s.feed(s.steps[i], rows)
+		if err := s.steps[i].Run(); err != nil {
 			return err
 		}
 	}

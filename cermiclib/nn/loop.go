@@ -220,24 +220,6 @@ func (l *Loop) Each(ctx context.Context, names []string, feeds iter.Seq[error]) 
 		defer func() { l.slot = 0 }()
 		clear(l.uploaded)
 		updates := 0
-		launch := func() bool {
-			scalars, err := l.launch()
-			if err != nil {
-				yield(nil, err)
-				return false
-			}
-			for one := range slices.Chunk(scalars, len(names)) {
-				updates++
-				if err := finite(names, one, updates); err != nil {
-					yield(nil, err)
-					return false
-				}
-				if !yield(one, nil) {
-					return false
-				}
-			}
-			return true
-		}
 		for err := range feeds {
 			if err == nil {
 				err = ctx.Err()
@@ -246,14 +228,35 @@ func (l *Loop) Each(ctx context.Context, names []string, feeds iter.Seq[error]) 
 				yield(nil, err)
 				return
 			}
-			if l.slot++; l.slot == l.slots && !launch() {
+			if l.slot++; l.slot == l.slots && !l.flush(names, &updates, yield) {
 				return
 			}
 		}
 		if l.slot > 0 {
-			launch()
+			l.flush(names, &updates, yield)
 		}
 	}
+}
+
+// flush launches the steps that have been fed and yields their scalars. It counts them in updates and reports whether
+// Each goes on.
+func (l *Loop) flush(names []string, updates *int, yield func([]float32, error) bool) bool {
+	scalars, err := l.launch()
+	if err != nil {
+		yield(nil, err)
+		return false
+	}
+	for one := range slices.Chunk(scalars, len(names)) {
+		*updates++
+		if err := finite(names, one, *updates); err != nil {
+			yield(nil, err)
+			return false
+		}
+		if !yield(one, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // launch runs the l.slot steps that have been fed and returns their scalars.

@@ -74,7 +74,7 @@ func processor() (name, model string) {
 	return cmp.Or(entries["model name"], runtime.GOARCH), model
 }
 
-// ISAFlag, in the environment variable XLA_FLAGS, caps the instruction set of XLA's CPU compiler.
+// ISAFlag is a flag in the environment variable XLA_FLAGS. It caps the instruction set of XLA's CPU compiler.
 const ISAFlag = "--xla_cpu_max_isa="
 
 // instructionSet is the widest vector instruction set that affects the bits of a result: this processor's, or a

@@ -238,7 +238,7 @@ func (t *transport) shove(w *World, c, agent int, f face, place, mates int) Vec 
 	case !behind:
 		goal = Vec{contact - 2*r, (f.half + 3*r) * side(across)} // along its side
 	case abs(across) < f.half || abs(across-lateral) < r/2:
-		goal.X += 1 // push
+		goal.X++ // push
 	}
 	u := goal.Sub(Vec{along, across}).Mul(10).Sub(Vec{vel.Dot(f.ahead), vel.Dot(f.ahead.Left())}.Mul(3))
 	return f.ahead.Mul(u.X).Add(f.ahead.Left().Mul(u.Y))

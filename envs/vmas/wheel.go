@@ -165,8 +165,8 @@ func (t *wheel) Script(w *World, c, agent int) Vec {
 		push := (press+loss*speed)/0.6 + 5*(speed+side(across)*slow) + 5*miss
 		u.Y = -side(across) * push
 	} else {
-		const clear = 3 * wheelAgentRadius
-		u.Y = 10*(side(across)*clear-across) - 3*slow
+		const clearance = 3 * wheelAgentRadius
+		u.Y = 10*(side(across)*clearance-across) - 3*slow
 	}
 	heading := w.Heading(c, wheelLine)
 	return Vec{clamp(u.X, 1), clamp(u.Y, 1)}.Turn(heading)

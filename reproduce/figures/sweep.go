@@ -278,22 +278,9 @@ func (s *Sweep) table(st *results.Store, m measure, note string, cell func(seeds
 			rows = append(rows, []string{t.name, paper.DisplayName(method)})
 		}
 		for _, p := range t.points {
-			var cells []string
-			if len(policies) > 0 {
-				played, err := p.plays()
-				if err != nil {
-					return out, err
-				}
-				for _, v := range played {
-					cells = append(cells, number(v))
-				}
-			}
-			values, err := p.values(st, m)
+			cells, err := p.column(st, m, cell, len(policies) > 0)
 			if err != nil {
 				return out, err
-			}
-			for _, seeds := range values {
-				cells = append(cells, cell(seeds))
 			}
 			for i := range rows {
 				rows[i] = append(rows[i], cells[i])
@@ -302,6 +289,24 @@ func (s *Sweep) table(st *results.Store, m measure, note string, cell func(seeds
 		out.Rows = append(out.Rows, rows...)
 	}
 	return out, nil
+}
+
+// column has the cells of a point: a measure of all policies, if they are wanted, and of all methods.
+func (p point) column(st *results.Store, m measure, cell func([]float64) string, policies bool) (cells []string, err error) {
+	if policies {
+		played, err := p.plays()
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range played {
+			cells = append(cells, number(v))
+		}
+	}
+	values, err := p.values(st, m)
+	for _, seeds := range values {
+		cells = append(cells, cell(seeds))
+	}
+	return cells, err
 }
 
 // Differences compares each method with the first of them wherever both have runs that can be tested, and any of these

@@ -121,9 +121,25 @@ func (c curves) records() (rs []*results.Record, err error) {
 // marlEval is the file format of marl-eval (github.com/instadeepai/marl-eval), which BenchMARL writes. See Gorsane et
 // al., "Towards a Standardised Performance Evaluation Protocol for Cooperative MARL", NeurIPS 2022. Its levels are
 // environment → task → algorithm → "seed_<n>" → "step_<k>" or "absolute_metrics".
-type marlEval map[string]map[string]map[string]map[string]map[string]struct {
+type marlEval map[string]map[string]map[string]map[string]marlEvalRun
+
+// marlEvalRun is one run, by step.
+type marlEvalRun map[string]struct {
 	Frames float64    `json:"step_count"` // some writers give it a point
 	Return []*float64 `json:"return"`     // empty in steps of other metrics
+}
+
+// record is the run as a record; its evaluations are empty if it has no returns.
+func (steps marlEvalRun) record(task, method string, seed uint64) *results.Record {
+	r := &results.Record{ID: "imported", Task: task, Method: method, Seed: seed, Budget: "imported",
+		Complete: true, Scalars: map[string]results.Points{}}
+	for step, e := range steps {
+		if scores := present(e.Return); len(scores) > 0 && step != "absolute_metrics" {
+			r.AddEval(results.Eval{Frames: int(e.Frames), Scores: scores})
+		}
+	}
+	slices.SortFunc(r.Evals, func(a, b results.Eval) int { return cmp.Compare(a.Frames, b.Frames) })
+	return r
 }
 
 // readMarlEval reads marl-eval's format as records of budget "imported". The score of an episode is its "return".
@@ -141,15 +157,7 @@ func readMarlEval(data []byte) (records []*results.Record, err error) {
 					if err != nil {
 						seed = uint64(i) // the run's place among the others
 					}
-					r := &results.Record{ID: "imported", Task: env + "/" + task, Method: method, Seed: seed, Budget: "imported",
-						Complete: true, Scalars: map[string]results.Points{}}
-					for step, e := range runs[name] {
-						if scores := present(e.Return); len(scores) > 0 && step != "absolute_metrics" {
-							r.AddEval(results.Eval{Frames: int(e.Frames), Scores: scores})
-						}
-					}
-					slices.SortFunc(r.Evals, func(a, b results.Eval) int { return cmp.Compare(a.Frames, b.Frames) })
-					if len(r.Evals) > 0 {
+					if r := runs[name].record(env+"/"+task, method, seed); len(r.Evals) > 0 {
 						records = append(records, r)
 					}
 				}

@@ -38,9 +38,11 @@ var dtypeBytes = map[string]int{
 	"I64": 8, "U64": 8, "F64": 8,
 }
 
+// ChecksumKey is the key of the metadata for the SHA-256 of the whole file with its own 64 digits as zeros.
+const ChecksumKey = "sha256"
+
 const (
 	metadataKey = "__metadata__"
-	ChecksumKey = "sha256" // of the metadata: SHA-256 of the whole file with these 64 digits as zeros
 	maxHeader   = 100 << 20
 )
 
