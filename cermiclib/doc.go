@@ -10,11 +10,11 @@
 // 600,000 times, a batch of parallel environments at a time.
 //
 //  1. The task writes the observations of all agents, [E,N,O], into an envs.Step (envs/env.go). envs/vmas/balance.go is
-//     one task, envs/vmas/env.go the order of events within its step. Package envs/scripted plays tasks without learning.
+//     one task, envs/vmas/env.go the order of events within its step. Package envs/scripted plays without learning.
 //  2. gather in experiment/trainer.go copies the observations into the rollout batch (rl/rollout.go) of each group of
 //     agents that is trained together (experiment/group.go).
-//  3. The learner computes a distribution of actions from each agent's own observation: learn/actor.go calls the network
-//     of policy/mlp.go, or another policy, compiled by nn/program.go. An explorer can add a context before
+//  3. The learner computes a distribution of actions from each agent's own observation: learn/actor.go calls the
+//     network of policy/mlp.go, or another policy, compiled by nn/program.go. An explorer can add a context before
 //     (cermic/context.go), or change the action after (Behave in explore/epsilon.go).
 //  4. rl/dist.go samples the actions, each agent's from its own random stream (envs/rng). The environment steps and
 //     returns dense and sparse rewards and the ends of episodes. An ended episode keeps its last observation, and its

@@ -64,8 +64,8 @@ func SavedBody(name string, state []byte, fingerprint uint64, size int) ([]byte,
 	}
 	head := binary.LittleEndian.Uint64(state)
 	if head != fingerprint && head != fingerprint^Fingerprint(string(state[8:])) {
-		return nil, fmt.Errorf("%s: saved state is damaged or has other settings; build the task with the saved run's settings",
-			name)
+		return nil, fmt.Errorf("%s: saved state is damaged or has other settings; build the task with "+
+			"the saved run's settings", name)
 	}
 	return state[8:], nil
 }

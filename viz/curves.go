@@ -82,7 +82,8 @@ func Looks(series ...Series) []Style {
 		switch {
 		case s.Reference:
 			n := len(referenceDashes)
-			styles[i] = Style{theirs(s.Label), brown, referenceDashes[references%n], vg.Points(1.1 + 0.7*float64(references/n%3))}
+			width := vg.Points(1.1 + 0.7*float64(references/n%3))
+			styles[i] = Style{theirs(s.Label), brown, referenceDashes[references%n], width}
 			references++
 		case s.Faint && s.Label == "":
 			styles[i] = Style{Color: blend(grey, mist), Width: vg.Points(1)}

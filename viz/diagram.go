@@ -67,7 +67,8 @@ func (d Diagram) Check() error {
 	for _, a := range d.Arrows {
 		for _, end := range []string{a.From, a.To} {
 			if !slices.Contains(names, end) {
-				return fmt.Errorf("diagram %q: an arrow leads to or from %q, which is no box%s", d.Title, end, conf.Near(end, names))
+				return fmt.Errorf("diagram %q: an arrow leads to or from %q, which is no box%s",
+					d.Title, end, conf.Near(end, names))
 			}
 		}
 	}
@@ -109,7 +110,8 @@ func (d Diagram) Image() image.Image {
 }
 
 // nodeLooks are the fill and the frame of each kind.
-var nodeLooks = [...]look{{paper, grey, 0.8, nil}, {fade(sky, 0x38), blue, 1, nil}, {paper, vermilion, 1.8, nil}, {paper, green, 1.8, nil}}
+var nodeLooks = [...]look{{paper, grey, 0.8, nil}, {fade(sky, 0x38), blue, 1, nil},
+	{paper, vermilion, 1.8, nil}, {paper, green, 1.8, nil}}
 
 func (n Node) draw(c draw.Canvas, box vg.Rectangle) {
 	own := nodeLooks[n.Kind]

@@ -156,7 +156,8 @@ func project(m draw.Image, s envs.Scene, mosaic *envs.Mosaic) {
 	}
 	b := m.Bounds()
 	at := func(x, y float64) image.Point {
-		return image.Pt(int(math.Round((x-s.MinX)*float64(b.Dx())/(s.MaxX-s.MinX))), int(math.Round((s.MaxY-y)*float64(b.Dy())/(s.MaxY-s.MinY))))
+		return image.Pt(int(math.Round((x-s.MinX)*float64(b.Dx())/(s.MaxX-s.MinX))),
+			int(math.Round((s.MaxY-y)*float64(b.Dy())/(s.MaxY-s.MinY))))
 	}
 	part := image.Rectangle{Min: at(mosaic.MinX, mosaic.MaxY), Max: at(mosaic.MaxX, mosaic.MinY)}.Add(b.Min)
 	xdraw.NearestNeighbor.Scale(m, part, cells, cells.Bounds(), xdraw.Src, nil)
@@ -266,7 +267,7 @@ func newPalette(pictures []draw.Image, most int) palette {
 			}
 		}
 	}
-	keys := slices.SortedFunc(maps.Keys(count), func(a, b [3]uint8) int { // ties in a fixed order, so that a film is reproducible
+	keys := slices.SortedFunc(maps.Keys(count), func(a, b [3]uint8) int { // ties in a fixed order, for reproducible films
 		return cmp.Or(count[b]-count[a], slices.Compare(a[:], b[:]))
 	})
 	p := palette{color.Palette{color.Transparent}, map[[3]uint8]uint8{}}

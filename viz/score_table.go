@@ -160,7 +160,8 @@ func (g ScoreTable) Text(width int) string { return g.table().text(width) }
 
 // table lays the grid out: a row for each heading of a block and for each row.
 func (g ScoreTable) table() Table {
-	t := Table{Title: g.Title, Header: append([]string{""}, g.Columns...), Notes: []string{g.Caption + " " + g.guide()}, wide: true}
+	t := Table{Title: g.Title, Header: append([]string{""}, g.Columns...),
+		Notes: []string{g.Caption + " " + g.guide()}, wide: true}
 	perCell := g.effort() == ""
 	for i, r := range g.Rows {
 		if r.Group != "" && (i == 0 || g.Rows[i-1].Group != r.Group) {
@@ -195,17 +196,19 @@ func (g ScoreTable) guide() string {
 		parts = append(parts, "Published: as printed in the paper, then ours − published.")
 	}
 	if g.any(Cell.onDense) {
-		parts = append(parts, "Dense: trained on the benchmark's dense reward and scored alike; what is published and bold refer to the first line of a cell.")
+		parts = append(parts, "Dense: trained on the benchmark's dense reward and scored alike; "+
+			"what is published and bold refer to the first line of a cell.")
 	}
 	if g.any(Cell.twoScores) {
-		parts = append(parts, "Where an episode has two scores, ours is that of the whole one; the published number may be either, so no difference is taken. "+
-			Missing+" behind first steps: the runs did not note it.")
+		parts = append(parts, "Where an episode has two scores, ours is that of the whole one; the published number may be "+
+			"either, so no difference is taken. "+Missing+" behind first steps: the runs did not note it.")
 	}
 	if g.any(func(c Cell) bool { return c.interval() != "" && c.Seeds < fewSeeds }) {
 		parts = append(parts, stats.Caution)
 	}
 	if g.any(func(c Cell) bool { return c.Bold }) {
-		parts = append(parts, "Bold, or ★ in text: above every other row that has runs, both the bootstrap's interval of the difference and Welch's excluding zero.")
+		parts = append(parts, "Bold, or ★ in text: above every other row that has runs, both the bootstrap's "+
+			"interval of the difference and Welch's excluding zero.")
 	}
 	if slices.ContainsFunc(g.Rows, func(r Row) bool { return r.Ours != "" }) {
 		parts = append(parts, "Set apart below a row: ours, not the paper's, and not compared for bold type.")

@@ -54,7 +54,8 @@ func (s Series) check() error {
 		return fmt.Errorf("series %q: x values are not ascending", s.Label)
 	}
 	if s.Low != nil && (len(s.Low) != len(s.X) || len(s.High) != len(s.X)) {
-		return fmt.Errorf("series %q: a band of %d and %d values, want %d, one for each x", s.Label, len(s.Low), len(s.High), len(s.X))
+		return fmt.Errorf("series %q: a band of %d and %d values, want %d, one for each x",
+			s.Label, len(s.Low), len(s.High), len(s.X))
 	}
 	for i, seed := range s.Seeds {
 		if slices.Contains(s.Seeds[:i], seed) {
@@ -140,7 +141,8 @@ func collect(gs []results.Group, points func(*results.Record) []results.Point) [
 }
 
 // grown are the points of r and, before them, the place on its parent's line where it branched off.
-func grown(r *results.Record, rs []*results.Record, points func(*results.Record) []results.Point) (ps []results.Point, branched bool) {
+func grown(r *results.Record, rs []*results.Record, points func(*results.Record) []results.Point) (
+	ps []results.Point, branched bool) {
 	ps = points(r)
 	parent, at := r.Fork()
 	i := slices.IndexFunc(rs, func(o *results.Record) bool { return o.ID == parent })

@@ -97,8 +97,8 @@ func Styles(labels ...string) []Style {
 // stylesOf assigns a style to each line of one figure; equal names share one. The first rule that applies decides:
 //
 //  1. A label that is a method's name has the method's own style.
-//  2. Changed settings of a method have its colour: with the shade and dashes of their cues if the figure's cues differ, else
-//     with free dashes. If the figure shows a single method, rule 4 colours its settings instead.
+//  2. Changed settings of a method have its colour: with the shade and dashes of their cues if the figure's cues
+//     differ, else with free dashes. If the figure shows a single method, rule 4 colours its settings instead.
 //  3. "agent 2" has the colour of that agent in scenes.
 //  4. Any other label has a spare colour, by its place in the figure.
 func stylesOf(names []lineName) []Style {
@@ -127,7 +127,7 @@ func stylesOf(names []lineName) []Style {
 			out[i] = unused(spareStyles(n.label, i), used)
 		}
 		out[i].Name = n.label
-		if settings, begins := strings.CutPrefix(n.label, n.method+" "); begins && s.Name != "" { // "mappo-cermic explore.alpha=0.5"
+		if settings, ok := strings.CutPrefix(n.label, n.method+" "); ok && s.Name != "" { // "mappo-cermic explore.alpha=0.5"
 			out[i].Name = s.Name + " " + strings.ReplaceAll(settings, "explore.", "")
 		}
 		used[out[i].key()] = n.label != ""
@@ -245,7 +245,8 @@ var (
 )
 
 // dashes are the patterns of lines that share a colour, in order.
-var dashes = [][]vg.Length{solid, dashed, pattern(12, 3), pattern(7, 2, 1.5, 2, 1.5, 2), dashDot, dotted, pattern(2.5, 4), pattern(12, 2, 3, 2)}
+var dashes = [][]vg.Length{solid, dashed, pattern(12, 3), pattern(7, 2, 1.5, 2, 1.5, 2),
+	dashDot, dotted, pattern(2.5, 4), pattern(12, 2, 3, 2)}
 
 // referenceDashes are the patterns of recorded curves of other programs, which are all brown.
 var referenceDashes = [][]vg.Length{dotted, dashDot, pattern(2.5, 4), pattern(7, 2, 1.5, 2, 1.5, 2),

@@ -220,7 +220,8 @@ const (
 	Bad                 // ✗, orange
 )
 
-var signs = map[BoxMark]struct{ sign, colour string }{Open: {"–", "#888888"}, Good: {"✓", "#0072B2"}, Bad: {"✗", "#D55E00"}}
+var signs = map[BoxMark]struct{ sign, colour string }{Open: {"–", "#888888"}, Good: {"✓", "#0072B2"},
+	Bad: {"✗", "#D55E00"}}
 
 // Box is a short text at the top of a notebook: a heading with a mark, its subject, and lines of evidence.
 type Box struct {

@@ -76,7 +76,8 @@ func Learning(curves []theory.Learning) (Panels, error) {
 			}
 			bonus, regret = append(bonus, Series{Label: label, X: x}), append(regret, Series{Label: label, X: x})
 		}
-		bonus[i].Y, regret[i].Y = append(bonus[i].Y, averaged(c.MeanBonus, every)), append(regret[i].Y, averaged(c.Cumulative, every))
+		bonus[i].Y = append(bonus[i].Y, averaged(c.MeanBonus, every))
+		regret[i].Y = append(regret[i].Y, averaged(c.Cumulative, every))
 	}
 	return sideBySide(Chart{Figure{Title: "mean bonus of an episode", X: "episode"}, bonus},
 		Chart{Figure{Title: "cumulative regret", X: "episode"}, regret})

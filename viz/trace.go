@@ -153,13 +153,15 @@ func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
 	case len(in.Graphs) != in.Steps*in.Agents || in.Steps < 1:
 		return nil, fmt.Errorf("the memory of %s has no graphs to draw: choose explore.memory=graph", in.Method)
 	case observer < 0 || observer >= in.Agents || frames < 1:
-		return nil, fmt.Errorf("%d pictures of agent %d, want at least 1 of an agent from 0 to %d", frames, observer, in.Agents-1)
+		return nil, fmt.Errorf("%d pictures of agent %d, want at least 1 of an agent from 0 to %d",
+			frames, observer, in.Agents-1)
 	}
 	frames = min(frames, in.Steps)
 	s := sheet{columns: frames, foot: 18, drop: 9, align: text.YCenter}
 	s.width, s.height = size(scenes[0], 7.7*vg.Inch/vg.Length(max(frames, 2))-8)
 	step := func(k int) int { return k * (in.Steps - 1) / max(frames-1, 1) }
-	return s.draw(frames, func(k int) string { return fmt.Sprintf("agent %d at t = %d", observer+1, step(k)) }, func(k int) image.Image {
+	caption := func(k int) string { return fmt.Sprintf("agent %d at t = %d", observer+1, step(k)) }
+	return s.draw(frames, caption, func(k int) image.Image {
 		g := in.Graphs[in.Row(step(k), observer)]
 		other := func(s envs.Shape) bool { return s.Role != envs.RoleAgent }
 		agents := slices.DeleteFunc(slices.Clone(scenes[step(k)].Shapes), other)
@@ -257,7 +259,8 @@ func mapped(episodes []*results.Trace) (rows [][]float64, err error) {
 		n := in.Steps * in.Agents
 		switch {
 		case len(in.Predicted) == 0:
-			return nil, fmt.Errorf("%s predicts nothing, as it has no L_explore (explore.alpha=0): choose a run that has", in.Method)
+			return nil, fmt.Errorf("%s predicts nothing, as it has no L_explore (explore.alpha=0): choose a run that has",
+				in.Method)
 		case in.Agents != episodes[0].Agents || n < 1 || len(in.Embed) != n || len(in.Predicted) != n:
 			return nil, fmt.Errorf("%s has %d embeddings and %d predictions, want %d of each, and as many agents as %s",
 				in.Method, len(in.Embed), len(in.Predicted), n, episodes[0].Method)

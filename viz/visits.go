@@ -25,7 +25,8 @@ func Visits(v *results.Visits) (Panels, error) {
 	q := v.Projection
 	n := q.Columns * q.Rows
 	if n < 1 || len(v.Counts) != n || len(v.Recent) != n || len(v.Bonus) != n || q.Blocked != nil && len(q.Blocked) != n {
-		return Panels{}, fmt.Errorf("visits to %d, %d and %d cells, want %d × %d of each", len(v.Counts), len(v.Recent), len(v.Bonus), q.Columns, q.Rows)
+		return Panels{}, fmt.Errorf("visits to %d, %d and %d cells, want %d × %d of each",
+			len(v.Counts), len(v.Recent), len(v.Bonus), q.Columns, q.Rows)
 	}
 	if i := slices.IndexFunc(v.Bonus, undrawable); i >= 0 {
 		return Panels{}, fmt.Errorf("r^i of cell %d is %g, want at most %g in size", i, v.Bonus[i], largest)

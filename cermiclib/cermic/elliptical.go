@@ -230,7 +230,8 @@ func (f *elliptical) factorise(of *distinct, weights []float64) error {
 	var c mat.Cholesky
 	var u mat.TriDense
 	if !c.Factorize(sum) {
-		return errors.New("cermic: the elliptical bonus got features that are not finite, or beyond float64 beside int_form.lambda; raise that")
+		return errors.New("cermic: the elliptical bonus got features that are not finite, or beyond float64 beside " +
+			"int_form.lambda; raise that")
 	}
 	c.UTo(&u)
 	f.inverse = new(mat.TriDense)

@@ -140,8 +140,8 @@ func (r *reservoir) load(state []byte) error {
 		return fmt.Errorf("this is no saved state of int_form: %w", err)
 	}
 	if n := len(s.Weight); n > r.room || len(s.Obs) != n*r.obs || len(s.Act) != n*r.act {
-		return fmt.Errorf("the saved state of int_form does not fit its settings or the task: it holds %d steps of %d numbers, "+
-			"want at most %d steps", n, len(s.Obs)+len(s.Act), r.room)
+		return fmt.Errorf("the saved state of int_form does not fit its settings or the task: it holds %d steps "+
+			"of %d numbers, want at most %d steps", n, len(s.Obs)+len(s.Act), r.room)
 	}
 	r.reservoirState = s
 	return nil

@@ -134,7 +134,8 @@ func (e Config) validateFork(now *envs.Spec) error {
 	case at <= first || at > end:
 		return fmt.Errorf("a fork at %d frames: its parent trains from %d to %d", at, first, end)
 	case at >= e.Budget.Frames:
-		return fmt.Errorf("a fork at %d frames has nothing left to train of %d: set budget.frames as well", at, e.Budget.Frames)
+		return fmt.Errorf("a fork at %d frames has nothing left to train of %d: set budget.frames as well",
+			at, e.Budget.Frames)
 	}
 	if own, ok := e.Learner.(learn.ValueBased); ok {
 		if err := own.BranchesFrom(parent.Learner); err != nil {

@@ -62,7 +62,8 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 		return nil, err
 	}
 	if g.learner == nil || g.module == nil {
-		return nil, fmt.Errorf("learner %s or explorer %s: Build returned nil and no error", e.Learner.Kind(), e.Explore.Kind())
+		return nil, fmt.Errorf("learner %s or explorer %s: Build returned nil and no error",
+			e.Learner.Kind(), e.Explore.Kind())
 	}
 	if g.needs.Context > 0 {
 		var ok bool

@@ -85,8 +85,9 @@ func (p *Policy) Act(step *envs.Step, act *envs.Actions) error {
 	s := p.Spec()
 	agents, actions := s.NumEnvs*s.Agents, len(act.Discrete)+len(act.Continuous)
 	if len(step.Score) != s.NumEnvs || len(step.Obs) != agents*s.ObsLen() || actions != agents*max(1, s.Act.Dim) {
-		return fmt.Errorf("a policy for %d environments of %s with %d agents got %d scores, %d numbers of observations and %d of "+
-			"actions: make the buffers from its Spec", s.NumEnvs, s.Name, s.Agents, len(step.Score), len(step.Obs), actions)
+		return fmt.Errorf("a policy for %d environments of %s with %d agents got %d scores, %d numbers of observations "+
+			"and %d of actions: make the buffers from its Spec",
+			s.NumEnvs, s.Name, s.Agents, len(step.Score), len(step.Obs), actions)
 	}
 	seats := p.trainer.seats(step, act)
 	for i := range seats {

@@ -296,7 +296,8 @@ func (s *session) stopped(ctx context.Context, err error) error {
 		s.emit(e)
 		return ctx.Err()
 	}
-	return fmt.Errorf("run %s stopped: %w; its last checkpoint is at %d frames, where the same command tries again", id, err, at)
+	return fmt.Errorf("run %s stopped: %w; its last checkpoint is at %d frames, where the same command tries again",
+		id, err, at)
 }
 
 // RunAll runs several experiments in order of es, at most workers at a time (0: one). Runs that another process trains

@@ -169,8 +169,8 @@ func (t *trainer) causeOf(err error) error {
 		x, width := g.x, g.spec.ObsLen()
 		for i, v := range x.Obs {
 			if row := i / width; v-v != 0 { // NaN or infinite
-				return inGroup(g.view, fmt.Errorf("component %d of the observation of agent %d of %s became %g in environment %d at "+
-					"step %d of iteration %d, want a finite number: %w",
+				return inGroup(g.view, fmt.Errorf("component %d of the observation of agent %d of %s became %g in environment %d "+
+					"at step %d of iteration %d, want a finite number: %w",
 					i%width, row%x.N, t.spec.Name, v, row/x.N%x.E, row/x.N/x.E, x.Iteration, err))
 			}
 		}

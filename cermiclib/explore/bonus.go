@@ -44,7 +44,8 @@ var defaultCoef = map[string]float64{"mace": 0.01, "db": 0.05, "rff": 0.01}
 // bonus rewards not finishing an episode that ends at success. Methods then differ in the steps that they find new and
 // in how fast novelty fades, not in units.
 func DefaultBonus(kind string) Bonus {
-	return Bonus{IntNorm: NormCenterStd, IntMemory: 1, IntClip: 5, IntCoef: defaultCoef[kind], IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000}
+	return Bonus{IntNorm: NormCenterStd, IntMemory: 1, IntClip: 5, IntCoef: defaultCoef[kind], IntAnneal: AnnealNone,
+		IntAnnealFrames: 3_000_000}
 }
 
 // returnDiscount is the discount of the sum that return_std normalises by; the paper's discount factor.

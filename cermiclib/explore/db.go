@@ -125,7 +125,8 @@ func (c DB) Build(b *nn.Build) (Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.track, err = nn.NewProgram(b, "db.momentum", []nn.Input{nn.F32("unused", 1)}, func(sc *model.Scope, in []*Node) []*Node {
+	unused := []nn.Input{nn.F32("unused", 1)}
+	m.track, err = nn.NewProgram(b, "db.momentum", unused, func(sc *model.Scope, in []*Node) []*Node {
 		c.follow(sc.At(dbScope), in[0])
 		return in
 	})

@@ -115,7 +115,8 @@ func (c ICES) Build(b *nn.Build) (Module, error) {
 	s := b.Spec
 	switch {
 	case s.Act.Choices == 0:
-		return nil, fmt.Errorf("ices compares finitely many actions, those of %s are continuous: set task.discrete=product9, or choose another explorer", s.Name)
+		return nil, fmt.Errorf("ices compares finitely many actions, those of %s are continuous: set "+
+			"task.discrete=product9, or choose another explorer", s.Name)
 	case s.State == 0:
 		return nil, fmt.Errorf("ices predicts the state, and %s has none; choose another explorer", s.Name)
 	}
@@ -153,7 +154,8 @@ func (m *ices) inputs() []nn.Input {
 	if m.readsState() {
 		inputs = append(inputs, nn.F32("state", b, s.State), nn.F32("delta", b, s.State))
 	} else {
-		inputs = append(inputs, nn.F32("next", b, s.Agents, s.InLen()), nn.F32("mean", m.stateLen()), nn.F32("scale", m.stateLen()))
+		inputs = append(inputs, nn.F32("next", b, s.Agents, s.InLen()),
+			nn.F32("mean", m.stateLen()), nn.F32("scale", m.stateLen()))
 	}
 	if s.Masked {
 		inputs = append(inputs, nn.F32("mask", b, s.Agents, s.Act.Choices))
@@ -194,7 +196,8 @@ func (m *ices) train(sc *model.Scope, in map[string]*Node) []*Node {
 }
 
 // explorers returns the losses of π^x and V^x for the actions taken [B,N,K], and the mean entropy of π^x.
-func (m *ices) explorers(sc *model.Scope, in map[string]*Node, taken, contribution *Node) (policy, value, entropy *Node) {
+func (m *ices) explorers(sc *model.Scope, in map[string]*Node, taken, contribution *Node) (
+	policy, value, entropy *Node) {
 	d, alive := taken.Shape().Dimensions, in["alive"]
 	logits := m.head(sc.At(icesPolicy), in["obs"], in["state"], d[2])
 	logp := LogSoftmax(nn.Allowed(logits, in["mask"]), -1)

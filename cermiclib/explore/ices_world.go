@@ -99,7 +99,8 @@ func (c ICES) contributions(global, local worldModel, in worldIn) *Node {
 		return Reshape(BroadcastToDims(InsertAxes(x, 1), shape...), append([]int{b * n}, x.Shape().Dimensions[1:]...)...)
 	}
 	others := OneMinus(DiagonalWithValue(ScalarOne(in.state.Graph(), in.state.DType()), n))
-	without := worldIn{state: each(in.state), taken: each(in.taken), known: Reshape(BroadcastToDims(InsertAxes(others, 0), b, n, n), b*n, n)}
+	without := worldIn{state: each(in.state), taken: each(in.taken),
+		known: Reshape(BroadcastToDims(InsertAxes(others, 0), b, n, n), b*n, n)}
 	logBase := 1.0
 	if c.Log2 {
 		logBase = math.Ln2

@@ -65,11 +65,12 @@ func init() { Register(DefaultMACE()) }
 // DefaultMACE has the authors' coefficients and networks, and the bonus on the scale of all methods.
 func DefaultMACE() MACE {
 	return MACE{
-		Share: ShareTrain, Self: 1, Other: 1, Influence: 0.1, Discount: 0.99, Reduce: true, RatioClip: 5, HindsightBase: BasePolicy, HindsightHidden: []int{64, 64},
-		HindsightBuffer: 10, HindsightFrames: 100_000, HindsightSteps: 450, NoveltyWidth: 64, NoveltyLayers: 2, NoveltyOut: 32, NoveltyEpochs: 10, NoveltyKeep: 0.25, NoveltyNorm: true,
-		Minibatch: 600,
-		Bonus:     DefaultBonus("mace"),
-		Adam:      nn.Adam{LR: 3e-4, Eps: 1e-5, Clip: 10},
+		Share: ShareTrain, Self: 1, Other: 1, Influence: 0.1, Discount: 0.99, Reduce: true, RatioClip: 5,
+		HindsightBase: BasePolicy, HindsightHidden: []int{64, 64}, HindsightBuffer: 10, HindsightFrames: 100_000,
+		HindsightSteps: 450, NoveltyWidth: 64, NoveltyLayers: 2, NoveltyOut: 32, NoveltyEpochs: 10, NoveltyKeep: 0.25,
+		NoveltyNorm: true, Minibatch: 600,
+		Bonus: DefaultBonus("mace"),
+		Adam:  nn.Adam{LR: 3e-4, Eps: 1e-5, Clip: 10},
 	}
 }
 

@@ -317,7 +317,8 @@ func (m *hindsight) policyOf(x *rl.Rollout) ([]float32, error) {
 		m.policy = make([]float32, size)
 	}
 	if len(m.policy) < size {
-		return nil, fmt.Errorf("explore: mace was asked for the reward of a rollout batch whose policies it has not seen: call Behave at each step, or set explore.hdd_base=none")
+		return nil, fmt.Errorf("explore: mace was asked for the reward of a rollout batch whose policies it has not seen: " +
+			"call Behave at each step, or set explore.hdd_base=none")
 	}
 	return m.policy[len(m.policy)-size:], nil
 }
@@ -447,11 +448,12 @@ func (b *frameBuffer) load(data []byte) error {
 	}
 	next, each := int(binary.LittleEndian.Uint64(data)), int(binary.LittleEndian.Uint64(data[8:]))
 	data = data[header:]
-	batch := 4 * each * b.width()
-	if next < 0 || next >= b.batches || each < 0 || len(data) > 0 && (batch == 0 || len(data)%batch != 0 || len(data)/batch > b.batches) {
-		return fmt.Errorf("explore: the saved buffer of mace does not fit %d rollout batches of frames of %d numbers", b.batches, b.width())
+	batch, n := 4*each*b.width(), len(data)
+	if next < 0 || next >= b.batches || each < 0 || n > 0 && (batch == 0 || n%batch != 0 || n/batch > b.batches) {
+		return fmt.Errorf("explore: the saved buffer of mace does not fit %d rollout batches of frames of %d numbers",
+			b.batches, b.width())
 	}
-	b.next, b.each, b.frames = next, each, make([]float32, len(data)/4)
+	b.next, b.each, b.frames = next, each, make([]float32, n/4)
 	_, err := binary.Decode(data, binary.LittleEndian, b.frames)
 	return err
 }

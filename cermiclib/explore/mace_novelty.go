@@ -54,8 +54,8 @@ func newNovelty(c MACE, b *nn.Build) (*novelty, error) {
 		return nil, err
 	}
 	m := &novelty{
-		MACE: c, spec: s, seed: b.Seed, encoder: encoder, inputs: make([]rl.Running, o), mean: make([]float32, o), scale: make([]float32, o),
-		spread: make([]rl.Running, s.Agents),
+		MACE: c, spec: s, seed: b.Seed, encoder: encoder, inputs: make([]rl.Running, o),
+		mean: make([]float32, o), scale: make([]float32, o), spread: make([]rl.Running, s.Agents),
 	}
 	obs := nn.F32("obs", c.Minibatch, s.Agents, o)
 	m.rating, err = nn.NewProgram(b, "mace.novelty", []nn.Input{obs}, func(sc *model.Scope, in []*Node) []*Node {

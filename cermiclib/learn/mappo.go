@@ -105,7 +105,8 @@ type mappo struct {
 func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	s := b.Spec
 	if c.Frames%s.NumEnvs != 0 {
-		return nil, fmt.Errorf("learner.frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.NumEnvs)
+		return nil, fmt.Errorf("learner.frames_per_batch is %d, want a multiple of the %d parallel environments of the task",
+			c.Frames, s.NumEnvs)
 	}
 	a, err := newActor(b, p, "actor")
 	if err != nil {

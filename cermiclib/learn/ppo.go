@@ -17,7 +17,8 @@ import (
 )
 
 // mappoScalars names the values that one update reports, in the order of its output.
-var mappoScalars = []string{"actor_loss", "critic_loss", "entropy", "ratio", "clip_fraction", "kl", "actor_grad_norm", "critic_grad_norm"}
+var mappoScalars = []string{"actor_loss", "critic_loss", "entropy", "ratio", "clip_fraction", "kl",
+	"actor_grad_norm", "critic_grad_norm"}
 
 // ppoIn are the inputs of one update by name. Inputs that a task or policy does not need are nil.
 //
@@ -90,7 +91,9 @@ func (m *mappo) newUpdate(mixed bool) (*nn.Loop, error) {
 // program compiles fn on the inputs of one minibatch; feed fills them.
 func (m *mappo) program(name string, mixed bool, fn func(sc *model.Scope, in ppoIn) []*Node) (*nn.Loop, error) {
 	inputs := m.inputs(mixed)
-	return nn.NewLoop(m.build, name, inputs, func(sc *model.Scope, in []*Node) []*Node { return fn(sc, nn.Named(inputs, in)) })
+	return nn.NewLoop(m.build, name, inputs, func(sc *model.Scope, in []*Node) []*Node {
+		return fn(sc, nn.Named(inputs, in))
+	})
 }
 
 // output is the policy network's output for the minibatch, [B,N,out].
@@ -144,9 +147,11 @@ func (m *mappo) surrogate(in ppoIn, y *Node) (loss *Node, report []*Node) {
 	if m.EntropyCoef > 0 {
 		loss = Sub(loss, nn.Times(bonus, "learner/entropy_coef", m.EntropyCoef))
 	}
-	low, high := nn.Setting(change, "learner/clip_epsilon/low", math.Log(1-m.Clip)), nn.Setting(change, "learner/clip_epsilon/high", math.Log(1+m.Clip))
+	low := nn.Setting(change, "learner/clip_epsilon/low", math.Log(1-m.Clip))
+	high := nn.Setting(change, "learner/clip_epsilon/high", math.Log(1+m.Clip))
 	clipped := ConvertDType(LogicalOr(LessThan(change, low), GreaterThan(change, high)), ratio.DType())
-	return loss, []*Node{bonus, nn.Average(ratio, in["weight"]), nn.Average(clipped, in["weight"]), nn.Average(Neg(change), in["weight"])}
+	return loss, []*Node{bonus, nn.Average(ratio, in["weight"]), nn.Average(clipped, in["weight"]),
+		nn.Average(Neg(change), in["weight"])}
 }
 
 // logMixture is log μ [B,N] of the behaviour policy's actions, given their log π:

@@ -123,13 +123,14 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	s := b.Spec
 	switch {
 	case s.Act.Choices == 0:
-		return nil, fmt.Errorf("%s chooses among finitely many actions, those of %s are continuous: set task.discrete=product9, or choose another learner",
-			c.Label(), s.Name)
+		return nil, fmt.Errorf("%s chooses among finitely many actions, those of %s are continuous: set "+
+			"task.discrete=product9, or choose another learner", c.Label(), s.Name)
 	case b.Context > 0:
 		return nil, fmt.Errorf("%s has no actor that could read a context: set explore.actor_uses_context=false, "+
 			"or learner=mappo", c.Label())
 	case c.Frames%s.NumEnvs != 0:
-		return nil, fmt.Errorf("learner.offpolicy_frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.NumEnvs)
+		return nil, fmt.Errorf("learner.offpolicy_frames_per_batch is %d, want a multiple of the %d "+
+			"parallel environments of the task", c.Frames, s.NumEnvs)
 	}
 	mixer, err := c.Mixer.Build(b)
 	if err != nil {
@@ -155,9 +156,11 @@ func (l *q) makeReplay() (err error) {
 	switch steps := l.Frames / l.build.Spec.NumEnvs; {
 	case l.HiddenLen() == 0:
 	case l.BootstrapOnTimeout:
-		return fmt.Errorf("learner.bootstrap_on_timeout needs a policy without recurrent state: a chunk goes on in the next episode, not past the end of one")
+		return fmt.Errorf("learner.bootstrap_on_timeout needs a policy without recurrent state: a chunk goes on in the " +
+			"next episode, not past the end of one")
 	case steps < l.chunk:
-		return fmt.Errorf("learner.offpolicy_frames_per_batch gives %d steps a rollout batch, want at least the %d of policy.bptt", steps, l.chunk)
+		return fmt.Errorf("learner.offpolicy_frames_per_batch gives %d steps a rollout batch, want at least the %d of "+
+			"policy.bptt", steps, l.chunk)
 	}
 	l.replay, err = rl.NewReplay(l.build.Spec, l.Replay, int64(l.ReplayGB*rl.GB), l.HiddenLen(), l.chunk)
 	if err != nil {
@@ -214,7 +217,8 @@ func (l *q) minibatches(ctx context.Context, x *rl.Rollout) iter.Seq[error] {
 // BranchesFrom implements ValueBased. The bonus of a frame at collection cannot be computed later.
 func (c Q) BranchesFrom(parent Config) error {
 	if p, ok := parent.(Q); ok && p.IntAt == IntAtSample && c.IntAt == IntAtCollect {
-		return fmt.Errorf("learner.int_at was %s, so the replay holds no bonuses for %s: leave it as it is", IntAtSample, IntAtCollect)
+		return fmt.Errorf("learner.int_at was %s, so the replay holds no bonuses for %s: leave it as it is",
+			IntAtSample, IntAtCollect)
 	}
 	return nil
 }
@@ -243,8 +247,8 @@ type rescorer struct {
 func (l *q) Rescore(s rl.Scorer) error {
 	if l.IntAt == IntAtSample {
 		if s == nil {
-			return fmt.Errorf("learner.int_at=%s needs an explorer that can score old experience, and this one cannot: set it to %s",
-				IntAtSample, IntAtCollect)
+			return fmt.Errorf("learner.int_at=%s needs an explorer that can score old experience, and this one cannot: "+
+				"set it to %s", IntAtSample, IntAtCollect)
 		}
 		if err := s.CanScore(); err != nil {
 			return err

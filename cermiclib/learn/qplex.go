@@ -92,7 +92,8 @@ func (m qplex) transform(sc *model.Scope, in QIn) (weight, bias *Node) {
 func (m qplex) logits(sc *model.Scope, in QIn) *Node {
 	d := in.Obs.Shape().Dimensions
 	query := Reshape(m.mlp(sc.At("query"), in.State, 2, m.Attention*m.Embed), d[0], m.Attention, m.Embed)
-	key := Reshape(nn.Linear(sc.At("key"), Reshape(in.Obs, d[0]*d[1], d[2]), m.Attention*m.Embed), d[0], d[1], m.Attention, m.Embed)
+	rows := Reshape(in.Obs, d[0]*d[1], d[2])
+	key := Reshape(nn.Linear(sc.At("key"), rows, m.Attention*m.Embed), d[0], d[1], m.Attention, m.Embed)
 	return DivScalar(Einsum("bhe,bnhe->bhn", query, key), math.Sqrt(float64(m.Embed)))
 }
 

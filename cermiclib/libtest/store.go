@@ -36,8 +36,9 @@ func Record(t testing.TB, e experiment.Config, method string) *results.Record {
 	t.Helper()
 	text := must.Get(conf.Marshal(e))(t)
 	id := must.Get(e.ID())(t)
-	return &results.Record{ID: id, Task: e.Task.Kind(), Method: method, Budget: e.Budget.Name, Seed: e.Seed, Complete: true,
-		Frames: e.Budget.Frames, Experiment: text, Evals: []results.Eval{{Frames: e.Budget.Frames, Scores: []float64{float64(e.Seed)}}}}
+	return &results.Record{ID: id, Task: e.Task.Kind(), Method: method, Budget: e.Budget.Name, Seed: e.Seed,
+		Complete: true, Frames: e.Budget.Frames, Experiment: text,
+		Evals: []results.Eval{{Frames: e.Budget.Frames, Scores: []float64{float64(e.Seed)}}}}
 }
 
 // Lines are the labels of groups with their numbers of runs.

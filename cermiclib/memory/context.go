@@ -40,7 +40,7 @@ func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 		own:        m.everywhere(own, m.Chunk+1),
 	}
 	f := TransposeAllDims(Reshape(m.feature(sc, w), m.Width, m.Chunk+1, chunks), 2, 1, 0) // [C,G,F]
-	of := func(first int) *Node {                                                         // graph of each step, from first on
+	of := func(first int) *Node {                                                         // graphs of steps from first on
 		f := Slice(f, AxisRange(), AxisRange(first, first+m.Chunk))
 		return Reshape(Einsum("clg,cgf->clf", pick, f), chunks*m.Chunk, m.Width)
 	}
@@ -214,7 +214,7 @@ func (m *graphMemory) layer(sc *model.Scope, nodes, to, relations, present *Node
 	along := Reshape(project(sc, "edge", relations, out), heads, d, dst, n, b)
 	a := nn.Weight(sc, nodes, "score", nn.FanIn(d), heads, d)
 	pairs := Reshape(nn.LeakyReLU(Add(Add(destination, source), along)), heads, d, -1)
-	score := Reshape(Einsum("hd,hdp->hp", a, pairs), heads, dst, n, b) // a product: on XLA twice as fast as a sum over axis 1
+	score := Reshape(Einsum("hd,hdp->hp", a, pairs), heads, dst, n, b) // a product: on XLA twice as fast as summing axis 1
 	score = Add(score, closed(Reshape(present, 1, 1, n, b)))
 	weights := Softmax(score, 2)
 	if m.peek != nil {

@@ -45,8 +45,8 @@ func init() { Register(DefaultGraph()) }
 
 // DefaultGraph returns the sizes of the paper's table, a queue of 4 and a detector that is trained online.
 func DefaultGraph() DynamicGraph {
-	return DynamicGraph{Embed: 64, Node: 256, Edge: 16, Layers: 2, Heads: 4, Hidden: 256, Width: 512, Queue: 4, Threshold: 0.5, Online: true, Coef: 1,
-		Chunk: 10, Pretrain: PretrainNone}
+	return DynamicGraph{Embed: 64, Node: 256, Edge: 16, Layers: 2, Heads: 4, Hidden: 256, Width: 512, Queue: 4,
+		Threshold: 0.5, Online: true, Coef: 1, Chunk: 10, Pretrain: PretrainNone}
 }
 
 // Scheduled has nodes and layers of the schedule's width.
@@ -84,8 +84,8 @@ func (c DynamicGraph) Validate() error {
 		}
 	}
 	if (c.Pretrain == PretrainNone) != (c.Weights == "") {
-		return fmt.Errorf("memory graph: pretrain is %s and pretrained is %q, want a name exactly if something is pre-trained; "+
-			"go run ./reproduce pretrain makes one", c.Pretrain, c.Weights)
+		return fmt.Errorf("memory graph: pretrain is %s and pretrained is %q, want a name exactly if something is "+
+			"pre-trained; go run ./reproduce pretrain makes one", c.Pretrain, c.Weights)
 	}
 	return nil
 }
@@ -337,7 +337,8 @@ func (m *graphMemory) attend(x *rl.Rollout, visit func(row int, weights []float6
 	var last *Node // [heads,1,N,G·C]
 	m.peek = func(weights *Node) { last = weights }
 	defer func() { m.peek = nil }()
-	p, err := nn.NewProgram(m.build, "memory.inspect", m.Inputs(inspectRows*m.Chunk), func(sc *model.Scope, in []*Node) []*Node {
+	inputs := m.Inputs(inspectRows * m.Chunk)
+	p, err := nn.NewProgram(m.build, "memory.inspect", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		m.Context(sc.Store().Scope(m.scope), in)
 		return []*Node{ReduceMean(last, 0, 1)} // [N,G·C]
 	})

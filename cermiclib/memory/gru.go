@@ -103,7 +103,8 @@ func (m *gru) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chunk} }
 // Inputs are time-major, C = b/L chunks side by side.
 func (m *gru) Inputs(b int) []nn.Input {
 	l, c := m.Chunk, b/m.Chunk
-	return []nn.Input{nn.F32("obs", l, c, m.obs), nn.F32("keep", l, c, 1), nn.F32("hidden", c, m.stateLen()), nn.F32("exists", b)}
+	return []nn.Input{nn.F32("obs", l, c, m.obs), nn.F32("keep", l, c, 1),
+		nn.F32("hidden", c, m.stateLen()), nn.F32("exists", b)}
 }
 
 func (m *gru) Gather(p nn.Feeder, first int, x *rl.Rollout, rows []int32) {

@@ -111,7 +111,8 @@ func OneStep(c Config, b *nn.Build) (Memory, error) {
 	}
 	m, err := c.Build(b)
 	if err == nil && m.Shape().Chunk != 1 {
-		return nil, fmt.Errorf("memory %s has samples of %d steps, want a Config with a method OneStep", c.Kind(), m.Shape().Chunk)
+		return nil, fmt.Errorf("memory %s has samples of %d steps, want a Config with a method OneStep",
+			c.Kind(), m.Shape().Chunk)
 	}
 	return m, err
 }

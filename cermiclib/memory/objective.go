@@ -45,7 +45,7 @@ type outcome struct {
 // encoder with the observation's encoder below both. The second freezes the detector and that encoder, and trains the
 // node and the edge encoder.
 //
-// paper:app:pretraining_details_v3  detector: Σ BCE; nodes: Σ_{j≠k} p_{k→j}·‖P·z_{k→j} - s_j‖²; edges: ‖P·f_kj - (Δx, Δy)‖²
+// paper:app:pretraining_details_v3  detector: Σ BCE; nodes: Σ_{j≠k} p_{k→j}·‖P·z_{k→j}-s_j‖²; edges: ‖P·f_kj-(Δx, Δy)‖²
 //
 // Reading: nodes and edges are wider than their targets. So each gets a linear head P, which is dropped afterwards
 // (D12). p counts from the detector's threshold on. Edges are trained only for the observer's own relations to peers

@@ -47,10 +47,12 @@ func (p Pretraining) validate(s *envs.Spec) error {
 		return fmt.Errorf("pre-training: epochs is %d and minibatch is %d, want 1 or more", p.Epochs, p.Batch)
 	}
 	if least := 20 * s.NumEnvs; p.Frames < least {
-		return fmt.Errorf("pre-training: frames is %d, want %d or more, 20 steps of each of the %d parallel environments of %s", p.Frames, least, s.NumEnvs, s.Name)
+		return fmt.Errorf("pre-training: frames is %d, want %d or more, 20 steps of each of the "+
+			"%d parallel environments of %s", p.Frames, least, s.NumEnvs, s.Name)
 	}
 	if len(s.Groups) > 0 {
-		return fmt.Errorf("pre-training on %s: its groups have a memory each, of their own observations, and an experiment names weights for one", s.Name)
+		return fmt.Errorf("pre-training on %s: its groups have a memory each, of their own observations, and "+
+			"an experiment names weights for one", s.Name)
 	}
 	if s.Agents < 2 {
 		return fmt.Errorf("pre-training on %s: want two or more agents", s.Name)
@@ -106,8 +108,8 @@ func (p Pretraining) prepare(c Config, env envs.Env, b *nn.Build) (*pretrainer, 
 		return nil, fmt.Errorf("pre-training with minibatches of %d: want a chunk of %d steps at least", p.Batch, s.chunk)
 	}
 	if s.training, s.held = play.split(s.chunk); len(s.training)*s.chunk < s.Batch || len(s.held) == 0 {
-		return nil, fmt.Errorf("pre-training: of %d frames, %d agent steps are left to train on and %d to hold out, want a minibatch of %d and one: play more frames",
-			p.Frames, len(s.training)*s.chunk, len(s.held)*s.chunk, s.Batch)
+		return nil, fmt.Errorf("pre-training: of %d frames, %d agent steps are left to train on and %d to hold out, want "+
+			"a minibatch of %d and one: play more frames", p.Frames, len(s.training)*s.chunk, len(s.held)*s.chunk, s.Batch)
 	}
 	return s, s.compile()
 }
@@ -357,7 +359,8 @@ const (
 )
 
 // BlindNote explains Blind.
-const BlindNote = "From so much play, an agent's observation tells little or nothing about where its peers are, so no memory can do well on it"
+const BlindNote = "From so much play, an agent's observation tells little or nothing about where its peers are, " +
+	"so no memory can do well on it"
 
 // Blind reports whether, as far as pre-training found out, agents see little or nothing of their peers' positions.
 func (q Quality) Blind() bool {
@@ -377,7 +380,8 @@ func (q Quality) String() string {
 		text += "\n  detector: nothing to learn, all labels are equal"
 	}
 	if !math.IsNaN(q.RMSE) {
-		text += fmt.Sprintf("\n  positions: RMSE %.3f world half sizes over visible pairs; predicting their mean: %.3f", q.RMSE, q.Spread)
+		text += fmt.Sprintf("\n  positions: RMSE %.3f world half sizes over visible pairs; predicting their mean: %.3f",
+			q.RMSE, q.Spread)
 	}
 	if q.Blind() {
 		text += "\n  " + BlindNote + "."

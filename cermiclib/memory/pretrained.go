@@ -26,8 +26,8 @@ import (
 // Initial weights of a memory (pretrain).
 const (
 	PretrainNone     = "none"     // of the graph: random weights; the detector learns with the module
-	PretrainDetector = "detector" // of the graph: a pre-trained detector, frozen together with the encoder below it; the rest random
-	PretrainFull     = "full"     // the same, and pre-trained node and edge encoders, which the module trains on; of others: all of it
+	PretrainDetector = "detector" // of the graph: a pre-trained detector, frozen with the encoder below; the rest random
+	PretrainFull     = "full"     // also pre-trained node and edge encoders, which still learn; of others: all of it
 )
 
 // graphParts and mlpParts are the scopes of a memory that pre-training fills, below the memory's.
@@ -49,8 +49,8 @@ func (s Start) validate(kind string, c Config) error {
 		return fmt.Errorf("memory %s: %w", kind, err)
 	}
 	if (s.Pretrain == "") != (s.Weights == "") {
-		return fmt.Errorf("memory %s: pretrain is %q and pretrained is %q, want both or neither; go run ./reproduce pretrain -memory %s makes weights",
-			kind, s.Pretrain, s.Weights, kind)
+		return fmt.Errorf("memory %s: pretrain is %q and pretrained is %q, want both or neither; "+
+			"go run ./reproduce pretrain -memory %s makes weights", kind, s.Pretrain, s.Weights, kind)
 	}
 	return nil
 }
@@ -121,7 +121,8 @@ func loadFor(kind, folder, id string) (*Pretrained, error) {
 		return nil, fmt.Errorf("memory %s: the pre-trained weights cannot be read: %w", kind, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("memory %s: no pre-trained weights %q in %s; make them with: go run ./reproduce pretrain -memory %s", kind, id, folder, kind)
+		return nil, fmt.Errorf("memory %s: no pre-trained weights %q in %s; make them with: "+
+			"go run ./reproduce pretrain -memory %s", kind, id, folder, kind)
 	}
 	p, err := readPretrained(data)
 	if err == nil && p.ID != id {
@@ -144,7 +145,8 @@ func (p *Pretrained) fill(sc *model.Scope, fresh bool, parts []string) {
 			name := strings.TrimPrefix(v.Path(), sc.Scope()+"/")
 			t, want := p.tensors[name], v.Shape().Dimensions
 			if !slices.Equal(t.Shape, want) {
-				panic(fmt.Errorf("the pre-trained weights %s have %s of shape %v, this memory and task want %v", p.ID, name, t.Shape, want))
+				panic(fmt.Errorf("the pre-trained weights %s have %s of shape %v, this memory and task want %v",
+					p.ID, name, t.Shape, want))
 			}
 			flat, err := safetensors.Values[float32](t)
 			if err == nil {

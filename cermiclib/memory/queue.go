@@ -127,8 +127,8 @@ func (q *queue) save() []byte {
 // load continues from what save returned.
 func (q *queue) load(src []byte) error {
 	const size = 10 // bytes of a moment
-	bad := fmt.Errorf("memory graph: the saved queue does not fit %d observers with %d moments of %d numbers: its sizes stay as they were",
-		len(q.lanes), q.keep, q.obs)
+	bad := fmt.Errorf("memory graph: the saved queue does not fit %d observers with %d moments of %d numbers: "+
+		"its sizes stay as they were", len(q.lanes), q.keep, q.obs)
 	for lane := range q.carried {
 		places := make([]float32, q.keep*q.obs)
 		if len(src) < 1 || int(src[0]) > q.keep || len(src) < 1+size*int(src[0])+4*len(places) {

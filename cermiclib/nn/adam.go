@@ -44,7 +44,7 @@ func (a Adam) Minimize(sc *model.Scope, loss *Node) (norm *Node) {
 	}
 	norm = Sqrt(square)
 	at := sc.Scope() + "/adam/"
-	scale := MinScalar(Div(Setting(norm, at+"clip_grad", a.Clip), AddScalar(norm, 1e-6)), 1.0) // torch.nn.utils.clip_grad_norm_
+	scale := MinScalar(Div(Setting(norm, at+"clip_grad", a.Clip), AddScalar(norm, 1e-6)), 1.0) // torch's clip_grad_norm_
 
 	moments := sc.At("adam")
 	steps := Frozen(moments, loss, "steps", AllZero)

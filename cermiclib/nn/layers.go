@@ -138,7 +138,8 @@ func (c GRU) Drive(x *Node) *Node {
 func (c GRU) Step(drive, h *Node) *Node {
 	echo := Add(Dot(h, c.recurrent).Product(), ExpandLeftToRank(c.recurrentBias, 2))
 	part := func(x *Node, i int) *Node { return Slice(x, AxisRange(), AxisRange(i*c.width, (i+1)*c.width)) }
-	gates := Sigmoid(Add(Slice(drive, AxisRange(), AxisRange(0, 2*c.width)), Slice(echo, AxisRange(), AxisRange(0, 2*c.width))))
+	gates := Sigmoid(Add(Slice(drive, AxisRange(), AxisRange(0, 2*c.width)),
+		Slice(echo, AxisRange(), AxisRange(0, 2*c.width))))
 	reset, update := part(gates, 0), part(gates, 1)
 	candidate := Tanh(Add(part(drive, 2), Mul(reset, part(echo, 2))))
 	return Add(candidate, Mul(update, Sub(h, candidate)))

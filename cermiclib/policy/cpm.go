@@ -68,8 +68,8 @@ func init() { Register(DefaultCPM()) }
 // the paper's frames.
 func DefaultCPM() CPM {
 	return CPM{
-		Core: DefaultMLP(), PeerInput: SelfPred, Label: SoftLabel, Share: true, Hidden: 128, Latent: 20, Epochs: 3, Minibatch: 600,
-		LR: 1e-3, Clip: 5, Lag: 1_000_000,
+		Core: DefaultMLP(), PeerInput: SelfPred, Label: SoftLabel, Share: true, Hidden: 128, Latent: 20,
+		Epochs: 3, Minibatch: 600, LR: 1e-3, Clip: 5, Lag: 1_000_000,
 	}
 }
 

@@ -146,7 +146,8 @@ func (p *cpm) vectorOf(y *Node) *Node {
 		return Softmax(y, -1)
 	}
 	mean, scale := nn.Gaussian(y)
-	return Concatenate([]*Node{ClipScalar(mean, -meanBound, meanBound), ClipScalar(Log(scale), logScaleLow, logScaleHigh)}, -1)
+	mean = ClipScalar(mean, -meanBound, meanBound)
+	return Concatenate([]*Node{mean, ClipScalar(Log(scale), logScaleLow, logScaleHigh)}, -1)
 }
 
 // ofPeers gives each agent its peers' rows of x [B,N,W], in order, one after the other: [B,N,J·W].

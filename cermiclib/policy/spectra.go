@@ -72,12 +72,15 @@ func (c SPECTra) Build(b *nn.Build) (Policy, error) {
 	if err := refuseContext(b, c); err != nil {
 		return nil, err
 	}
-	p := spectra{SPECTra: c, spec: b.Spec, entities: splitEntities(b.Spec), choices: b.Spec.Act.Choices, targets: b.Spec.Act.Targets}
+	p := spectra{SPECTra: c, spec: b.Spec, entities: splitEntities(b.Spec),
+		choices: b.Spec.Act.Choices, targets: b.Spec.Act.Targets}
 	if len(p.own) == 0 {
-		return nil, fmt.Errorf("policy spectra asks from the observer's own numbers, and %s shows none that belong to no other entity", b.Spec.Name)
+		return nil, fmt.Errorf("policy spectra asks from the observer's own numbers, and %s shows none that "+
+			"belong to no other entity", b.Spec.Name)
 	}
 	if p.targets > len(p.objects) {
-		return nil, fmt.Errorf("%s has %d actions that aim at objects and shows %d objects", b.Spec.Name, p.targets, len(p.objects))
+		return nil, fmt.Errorf("%s has %d actions that aim at objects and shows %d objects",
+			b.Spec.Name, p.targets, len(p.objects))
 	}
 	if c.Core == CoreMLP {
 		return p, nil
@@ -146,7 +149,8 @@ func (p spectra) attendCells(sc *model.Scope, obs *Node) (z *Node) {
 	at := BroadcastToDims(InsertAxes(ConvertDType(Const(obs.Graph(), places), obs.DType()), 0), d[0], d[1], 2)
 	x := nn.Linear(sc.At("cell"), rows(Concatenate([]*Node{tiles, at}, -1)), p.Width)
 	tokens := Concatenate([]*Node{InsertAxes(own, 1), Reshape(x, d[0], d[1], p.Width)}, 1)
-	heard := p.attention(sc.At("attention"), own, tokens, OnesLike(Squeeze(Slice(tokens, AxisRange(), AxisRange(), AxisRange(0, 1)), -1)))
+	exists := OnesLike(Squeeze(Slice(tokens, AxisRange(), AxisRange(), AxisRange(0, 1)), -1))
+	heard := p.attention(sc.At("attention"), own, tokens, exists)
 	return nn.Normalize(Add(own, heard))
 }
 

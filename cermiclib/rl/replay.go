@@ -48,7 +48,7 @@ const GB = 1e9
 const endsEvery = 50
 
 // NewReplay allocates a replay of the given frames, rounded down to whole steps of all environments. For a policy with
-// a state of hidden numbers per agent, it keeps the state before each chunk of chunk steps; other policies have 0 and 1.
+// a state of hidden numbers per agent, it keeps the state before each chunk of chunk steps; others have 0 and 1.
 // If that needs more than limit bytes, it returns an error with the size.
 func NewReplay(spec *envs.Spec, frames int, limit int64, hidden, chunk int) (*Replay, error) {
 	if spec.Act.Choices == 0 {

@@ -21,7 +21,7 @@ type Saver interface {
 	Load(state []byte) error
 }
 
-// StateJSON returns a Saver's state as JSON, in which floats read back bit for bit. It panics if a number is not finite.
+// StateJSON returns a Saver's state as JSON, where floats read back bit for bit. It panics if a number is not finite.
 func StateJSON(state any) []byte {
 	data, err := json.Marshal(state)
 	if err != nil {

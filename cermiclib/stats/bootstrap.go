@@ -89,5 +89,5 @@ func Difference(x, y [][]float64, f func([][]float64) float64, reps int, r *rng.
 var coverage = map[int]float64{2: .50, 3: .75, 10: .90}
 
 // Caution warns readers of bootstrap intervals over few runs.
-var Caution = fmt.Sprintf("Bootstrap intervals of few seeds are too narrow: with three seeds they cover the mean %.0f times in 100, not %.0f (two: %.0f, ten: %.0f).",
-	100*coverage[3], 100*Level, 100*coverage[2], 100*coverage[10])
+var Caution = fmt.Sprintf("Bootstrap intervals of few seeds are too narrow: with three seeds they cover the mean "+
+	"%.0f times in 100, not %.0f (two: %.0f, ten: %.0f).", 100*coverage[3], 100*Level, 100*coverage[2], 100*coverage[10])

@@ -55,7 +55,8 @@ func ViolationScan(m *MDP, settings LSVI, scales []float64) (Violations, error) 
 		}
 		low, _ := t.ratios(l)
 		v.MinRatio = append(v.MinRatio, low)
-		v.Violations, v.FirstVisits = append(v.Violations, float64(t.violations())), append(v.FirstVisits, float64(t.firstVisits()))
+		v.Violations = append(v.Violations, float64(t.violations()))
+		v.FirstVisits = append(v.FirstVisits, float64(t.firstVisits()))
 	}
 	return v, nil
 }
@@ -86,7 +87,8 @@ func LearningCurves(m *MDP, settings LSVI, zetas []float64, seeds []uint64) ([]L
 			if err != nil {
 				return nil, err
 			}
-			curves = append(curves, Learning{l.Bonus, l.Zeta, t.meanBonus, floats.CumSum(make([]float64, len(t.regret)), t.regret)})
+			cumulative := floats.CumSum(make([]float64, len(t.regret)), t.regret)
+			curves = append(curves, Learning{l.Bonus, l.Zeta, t.meanBonus, cumulative})
 		}
 	}
 	return curves, nil
@@ -194,11 +196,12 @@ func Theorem1Table(cases []referenceCase, settings LSVI) (*Report, error) {
 	table := &Report{
 		Title: fmt.Sprintf("Theorem 1 on linear MDPs: %d episodes, bonus %s, ζ = %g, c = %d, seed %d",
 			settings.Episodes, settings.Bonus, settings.Zeta, settings.Output, settings.Seed),
-		Header: []string{"features", "lambda", "norm", "safe lambda", "max x", "min ratio", "max ratio", "visits", "violations",
-			"first visits", "bonus 1", "bonus 10", "bonus 100", "bonus last"},
+		Header: []string{"features", "lambda", "norm", "safe lambda", "max x", "min ratio", "max ratio", "visits",
+			"violations", "first visits", "bonus 1", "bonus 10", "bonus 100", "bonus last"},
 		Notes: []string{
 			"ratio: r^i/(ρ·r^ucb); Theorem 1 allows 1 to √2 = 1.4142, and holds for certain when λ ≥ safe lambda = ‖η‖²/2.5129.",
-			"first visits: visits to a state-action pair that no earlier episode made at that step. bonus k: mean bonus in episode k.",
+			"first visits: visits to a state-action pair that no earlier episode made at that step. " +
+				"bonus k: mean bonus in episode k.",
 		},
 	}
 	for _, c := range cases {
@@ -235,7 +238,8 @@ func InformationTable(pairs []Pair) (*Report, error) {
 		Title:  "Bounds on mutual information, in nats",
 		Header: []string{"squash", "negatives", "noise", "information", "Lm", "La", "Lr", "Um", "Ua", "Uc"},
 		Notes: []string{
-			"Lm, Um: main text as printed. La, Ua: appendix. Lr: with log(N+1) and the positive in the sum. Uc: contrastive difference.",
+			"Lm, Um: main text as printed. La, Ua: appendix. Lr: with log(N+1) and the positive in the sum. " +
+				"Uc: contrastive difference.",
 			"* lower bound above, or upper bound below, the true information by more than " + short(tolerance) + ".",
 		},
 	}

@@ -37,10 +37,10 @@ func DefaultPair(information float64) Pair {
 
 // validate reports impossible settings.
 func (p Pair) validate() error {
-	if !(p.Information >= 0) || math.IsInf(p.Information, 1) || p.Dim < 1 || p.Negatives < 1 || p.Noise < 0 || p.Steps < 0 || !(p.Rate > 0) ||
-		min(p.Batch, p.Eval) <= p.Negatives {
-		return fmt.Errorf("theory: %+v: want finite information, noise and steps of at least 0, a coordinate, a rate above 0, "+
-			"and more pairs in a batch than negatives, at least 1", p)
+	if !(p.Information >= 0) || math.IsInf(p.Information, 1) || p.Dim < 1 || p.Negatives < 1 || p.Noise < 0 ||
+		p.Steps < 0 || !(p.Rate > 0) || min(p.Batch, p.Eval) <= p.Negatives {
+		return fmt.Errorf("theory: %+v: want finite information, noise and steps of at least 0, a coordinate, a rate "+
+			"above 0, and more pairs in a batch than negatives, at least 1", p)
 	}
 	return nil
 }

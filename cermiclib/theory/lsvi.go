@@ -41,7 +41,8 @@ func DefaultLSVI() LSVI {
 // validate reports impossible settings.
 func (l LSVI) validate() error {
 	if l.Episodes < 1 || l.Output < 1 || !(l.Lambda > 0) || !(l.Zeta > 0) || l.Bonus != UCB && l.Bonus != Information {
-		return fmt.Errorf("theory: %+v: want at least 1 episode and output, λ and ζ above 0, and bonus %s or %s", l, UCB, Information)
+		return fmt.Errorf("theory: %+v: want at least 1 episode and output, λ and ζ above 0, and bonus %s or %s",
+			l, UCB, Information)
 	}
 	return nil
 }
@@ -219,8 +220,8 @@ type MDP struct {
 // rightmost gives 1. A greedy learner without a bonus settles for the 0.01.
 func Chain(states, horizon int, norm float64) (*MDP, error) {
 	if states < 2 || horizon < 1 || !(norm > 0) {
-		return nil, fmt.Errorf("theory: chain with %d states, horizon %d and feature norm %g, want at least 2, at least 1 and above 0",
-			states, horizon, norm)
+		return nil, fmt.Errorf("theory: chain with %d states, horizon %d and feature norm %g, want at least 2, at least 1 "+
+			"and above 0", states, horizon, norm)
 	}
 	m := empty(states, 2, 2*states, horizon)
 	for pair := range states * 2 {

@@ -153,7 +153,8 @@ func checkPadding(t *testing.T, p *player) {
 		if len(p.spec.Groups) > 0 {
 			length = p.spec.Groups[p.spec.Teams[row%p.spec.Agents]].Obs
 		}
-		if beyond := p.out.Obs[row*o+length : (row+1)*o]; slices.ContainsFunc(beyond, func(x float32) bool { return x != 0 }) {
+		nonzero := func(x float32) bool { return x != 0 }
+		if beyond := p.out.Obs[row*o+length : (row+1)*o]; slices.ContainsFunc(beyond, nonzero) {
 			t.Fatalf("agent row %d has numbers %v at step %d, beyond its observation; want 0", row, beyond, p.t)
 		}
 	}

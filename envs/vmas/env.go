@@ -212,7 +212,8 @@ func (e *env) explain() {
 	}
 	declared := e.spec.Obs[0]
 	out, ok := r.(runtime.Error)
-	if !ok || !strings.Contains(out.Error(), "out of range") || !strings.HasSuffix(out.Error(), fmt.Sprint(" ", declared)) {
+	if !ok || !strings.Contains(out.Error(), "out of range") ||
+		!strings.HasSuffix(out.Error(), fmt.Sprint(" ", declared)) {
 		panic(r)
 	}
 	err := fmt.Errorf("%s: Observe writes more than %d numbers (%w): set w.Obs in World", e.spec.Name, declared, out)

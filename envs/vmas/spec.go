@@ -204,7 +204,8 @@ func (s *WorldSpec) validate(task string) error {
 	}
 	for b := range bodies {
 		if body := s.body(b); !(body.Mass > 0) || !(body.Shape.Bound() > 0) {
-			return fmt.Errorf("%s: mass of %s is %g and its shape %+v, want both above 0", task, body.Name, body.Mass, body.Shape)
+			return fmt.Errorf("%s: mass of %s is %g and its shape %+v, want both above 0",
+				task, body.Name, body.Mass, body.Shape)
 		}
 	}
 	return s.validateTeams(task)

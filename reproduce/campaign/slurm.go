@@ -225,7 +225,8 @@ wait "$child"
 status=$?
 while kill -0 "$child" 2>/dev/null; do wait "$child"; status=$?; done # a signal ends the first wait
 again=%d; [ "$status" -eq 130 ] && again=%d # 130: stopped and saved, so that it gets further each time
-if [ "$status" -gt 128 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt "$again" ] && [ "$(squeue -h -j "$SLURM_JOB_ID" -o %%T)" = RUNNING ]; then
+if [ "$status" -gt 128 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt "$again" ] && `+
+		`[ "$(squeue -h -j "$SLURM_JOB_ID" -o %%T)" = RUNNING ]; then
 	scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" && sleep 60 # until the scheduler ends this one
 fi
 exit "$status"

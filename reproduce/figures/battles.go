@@ -79,8 +79,8 @@ func (s *Sensitivity) Plot() (*plot.Plot, error) {
 // same teams at the same places under every decision, so differences are paired.
 func SensitivityTable(policies ...*Sensitivity) viz.Table {
 	t := viz.Table{Title: policies[0].Task, Header: []string{"decision", "otherwise", "what is done"},
-		Notes: []string{fmt.Sprintf("%d episodes a cell, with the same teams at the same places in each; intervals are bootstrap 95 %%. Numbers in the first column are those of envs/smac/README.md.",
-			policies[0].Episodes)}}
+		Notes: []string{fmt.Sprintf("%d episodes a cell, with the same teams at the same places in each; intervals are "+
+			"bootstrap 95 %%. Numbers in the first column are those of envs/smac/README.md.", policies[0].Episodes)}}
 	for _, s := range policies {
 		t.Header = append(t.Header, fmt.Sprintf("%s: wins", s.Policy), "difference")
 	}
@@ -121,7 +121,8 @@ var published = func() (all struct {
 func publishedCurves(task string, frames float64) (out []viz.Series) {
 	for _, learner := range []string{"QMIX", "MAPPO", "open-loop MAPPO"} {
 		r := published.Tasks[path.Base(task)][learner]
-		s := viz.Series{Label: "real: " + learner, Reference: true, Band: "bands: standard deviation over runs", Y: [][]float64{nil}}
+		s := viz.Series{Label: "real: " + learner, Reference: true, Band: "bands: standard deviation over runs",
+			Y: [][]float64{nil}}
 		for i, x := range r.Steps {
 			if x <= frames {
 				s.X, s.Y[0] = append(s.X, x), append(s.Y[0], r.Win[i])
@@ -140,7 +141,8 @@ func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz
 	if err != nil {
 		return viz.Panels{}, "", err
 	}
-	records = slices.DeleteFunc(TrainedOn(records, reward), func(r *results.Record) bool { return !slices.Contains(Battles, r.Task) })
+	other := func(r *results.Record) bool { return !slices.Contains(Battles, r.Task) }
+	records = slices.DeleteFunc(TrainedOn(records, reward), other)
 	var charts []viz.Chart
 	for _, task := range Battles {
 		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != task })
@@ -149,9 +151,11 @@ func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz
 	}
 	panels, err := viz.CurvePanels(2, charts...)
 	panels.Width, panels.Height = 4.6*vg.Inch, 3*vg.Inch
-	said := fmt.Sprintf("Trained in the simulator on the %s reward at budget %s, number of runs: %d.", reward, budget, len(records))
+	said := fmt.Sprintf("Trained in the simulator on the %s reward at budget %s, number of runs: %d.",
+		reward, budget, len(records))
 	if len(records) == 0 {
-		said = fmt.Sprintf("**No battle has been trained here yet** at budget %s on the %s reward: all lines are published ones.", budget, reward)
+		said = fmt.Sprintf("**No battle has been trained here yet** at budget %s on the %s reward: "+
+			"all lines are published ones.", budget, reward)
 	}
 	return panels, said + " Dotted: " + published.Source + ".", err
 }

@@ -20,9 +20,11 @@ import (
 // of s_t and x_t. Distances are in units of the spread of all episodes' s_t, the root of their mean squared distance
 // from their mean.
 func PathsTable(episodes ...*results.Trace) viz.Table {
-	t := viz.Table{Header: []string{"", "steps", "score", "steps with a visible peer", "s_t to the nearest of a peer's path",
-		"s_t to a peer's at the same step", "x_t to s_t", "s_{t+1} to s_t", "x_t nearer to the path's end than s_t", "r^i with a visible peer", "r^i without"},
-		Notes: []string{"One episode each: these describe the pictures and estimate nothing. x_t counts as where its decoder puts it among the s_t."}}
+	t := viz.Table{Header: []string{"", "steps", "score", "steps with a visible peer",
+		"s_t to the nearest of a peer's path", "s_t to a peer's at the same step", "x_t to s_t", "s_{t+1} to s_t",
+		"x_t nearer to the path's end than s_t", "r^i with a visible peer", "r^i without"},
+		Notes: []string{"One episode each: these describe the pictures and estimate nothing. " +
+			"x_t counts as where its decoder puts it among the s_t."}}
 	unit := spread(episodes)
 	mean := func(v []float64) float64 { return stat.Mean(v, nil) }
 	for _, in := range episodes {
@@ -40,7 +42,7 @@ func PathsTable(episodes ...*results.Trace) viz.Table {
 // paths are measures of the agent steps of an episode.
 type paths struct {
 	met                   []float64 // 1 with another agent in sight
-	nearest, apart        []float64 // distance of s_t to the nearest s of another agent at any step, and to another's at this one
+	nearest, apart        []float64 // distance of s_t to the nearest s of another agent at any step, and to others' s_t
 	off, moved            []float64 // distance of ŝ_{t+1} and of s_{t+1} to s_t
 	ahead                 []float64 // 1 where ŝ_{t+1} is nearer to the last s than s_t is
 	bonusSeen, bonusAlone []float64 // r^i
@@ -121,8 +123,9 @@ const episodeBlocks = 10
 func EpisodeFading(traces ...*results.Trace) viz.Table {
 	t := viz.Table{Title: "Does r^i fall over the episode?",
 		Header: []string{"task", "method", "steps", "early r^i", "late r^i", "early − late", "p"},
-		Notes: []string{fmt.Sprintf("One episode a row. Means over agents of %d blocks of steps, the early half against the late one: "+
-			"difference with Welch's 95 %% interval, and its p, of one comparison.", episodeBlocks)}}
+		Notes: []string{fmt.Sprintf("One episode a row. Means over agents of %d blocks of steps, "+
+			"the early half against the late one: difference with Welch's 95 %% interval, and its p, of one comparison.",
+			episodeBlocks)}}
 	for _, in := range traces {
 		var halves [2][]float64
 		for b := range episodeBlocks {

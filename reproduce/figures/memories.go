@@ -68,9 +68,12 @@ func onlyMemory(a, b json.RawMessage) bool {
 // Comparison compares each group's runs with the first group's. It shows the mean over seeds of the last evaluation,
 // its difference and the probability of improvement, with bootstrap 95 % intervals.
 func Comparison(gs []results.Group) (viz.Table, error) {
-	t := viz.Table{Header: []string{"", "seeds", "last score", "difference", "probability of improvement", "episodes that succeed"},
-		Notes: []string{"Mean over seeds and bootstrap 95 % interval; each seed's score is the mean of 60 episodes at most. " + stats.Caution +
-			" °: no significant difference, Welch's 95 % interval includes 0. The last column is of the last evaluation, seed by seed: the score is the benchmark's own, and need not rise with success."}}
+	t := viz.Table{
+		Header: []string{"", "seeds", "last score", "difference", "probability of improvement", "episodes that succeed"},
+		Notes: []string{"Mean over seeds and bootstrap 95 % interval; each seed's score is the mean of 60 episodes at " +
+			"most. " + stats.Caution + " °: no significant difference, Welch's 95 % interval includes 0. The last " +
+			"column is of the last evaluation, seed by seed: the score is the benchmark's own, and " +
+			"need not rise with success."}}
 	if len(gs) == 0 {
 		return t, nil
 	}
@@ -101,16 +104,19 @@ func Comparison(gs []results.Group) (viz.Table, error) {
 // diagnostics are what explains how CERMIC's module does, in the order of its data flow.
 var diagnostics = []struct{ title, scalar string }{
 	{"std of s_t", "enc_std"}, {"KL / d_x", "kl"}, {"L_UB active", "upper_active"}, {"L_LB active", "lower_active"},
-	{"std of f_n", "context_std"}, {"steps with f_{n−1}", "context_before"}, {"γ_lo / its limit", "gamma_share"}, {"γ_hi", "gamma_hi"},
-	{"detector above chance", "detector_gain"}, {"correction of h", "calib_mean"}, {"its std", "calib_std"},
-	{"decoder's error", "decoder_rmse"}, {"σ_ψ", "decoder_std"}, {"r^i", "int_mean"}, {"std / mean of r^i", "int_variation"},
+	{"std of f_n", "context_std"}, {"steps with f_{n−1}", "context_before"},
+	{"γ_lo / its limit", "gamma_share"}, {"γ_hi", "gamma_hi"}, {"detector above chance", "detector_gain"},
+	{"correction of h", "calib_mean"}, {"its std", "calib_std"}, {"decoder's error", "decoder_rmse"},
+	{"σ_ψ", "decoder_std"}, {"r^i", "int_mean"}, {"std / mean of r^i", "int_variation"},
 }
 
 // Diagnostics says for each group of runs with CERMIC in what state its module was over the last tenth of training,
 // mean over seeds.
 func Diagnostics(gs []results.Group) viz.Table {
 	t := viz.Table{Header: []string{""}, Notes: []string{"Means over the last tenth of training and over seeds. " +
-		"Active: the share of agent steps on which the loss is not zero. Corrections of h for L_UB are in units of √Σ_Ψ, the decoder's error and σ_ψ in units of s_{t+1}'s standard deviation. Detector above chance: its accuracy minus that of the constant answer. A dash: the memory has no such part."}}
+		"Active: the share of agent steps on which the loss is not zero. Corrections of h for L_UB are " +
+		"in units of √Σ_Ψ, the decoder's error and σ_ψ in units of s_{t+1}'s standard deviation. Detector above " +
+		"chance: its accuracy minus that of the constant answer. A dash: the memory has no such part."}}
 	var scalars []string
 	for _, v := range diagnostics {
 		t.Header, scalars = append(t.Header, v.title), append(scalars, v.scalar)
@@ -137,15 +143,18 @@ func atEnd(g results.Group, scalars ...string) (cells []string) {
 // tested.
 func Mechanisms(gs []results.Group) viz.Table {
 	t := viz.Table{Title: "Are memory and calibration active?",
-		Header: []string{"task", "", "steps with f_{n−1}", "by the labels", "detector above chance", "γ_lo", "γ_hi", "std of h's correction", "active"},
-		Notes: []string{fmt.Sprintf("Means over the last tenth of training and over seeds. By the labels: the share of agent steps with an earlier "+
-			"sighting by the simulator's labels. Corrections are in units of √Σ_Ψ. Active: steps with f_{n−1} at least %g and corrections with a "+
-			"standard deviation of at least %g. A dash: not recorded, or no such part.", paper.LeastBefore, paper.LeastCalib)}}
+		Header: []string{"task", "", "steps with f_{n−1}", "by the labels", "detector above chance", "γ_lo", "γ_hi",
+			"std of h's correction", "active"},
+		Notes: []string{fmt.Sprintf("Means over the last tenth of training and over seeds. By the labels: the share of "+
+			"agent steps with an earlier sighting by the simulator's labels. Corrections are in units of √Σ_Ψ. "+
+			"Active: steps with f_{n−1} at least %g and corrections with a standard deviation of at least %g. "+
+			"A dash: not recorded, or no such part.", paper.LeastBefore, paper.LeastCalib)}}
 	for _, g := range gs {
 		if math.IsNaN(paper.AtEnd(g, "cermic/calib_std")) {
 			continue
 		}
-		row := append([]string{g.Runs[0].Task, g.Label}, atEnd(g, "context_before", "context_labels", "detector_gain", "gamma_lo", "gamma_hi", "calib_std")...)
+		row := append([]string{g.Runs[0].Task, g.Label}, atEnd(g, "context_before", "context_labels", "detector_gain",
+			"gamma_lo", "gamma_hi", "calib_std")...)
 		t.Rows = append(t.Rows, append(row, map[bool]string{true: "no", false: "yes"}[paper.Idle(g)]))
 	}
 	return t

@@ -77,7 +77,8 @@ func (n Noise) Table(st *results.Store) (viz.Table, error) {
 		Header: []string{"task", "method", "seeds", "without", "with", "difference", "std, without", "std, with"},
 		Notes: []string{"Mean over seeds of the last evaluation with its bootstrap 95 % interval. " + stats.Caution +
 			" °: no significant difference, by the bootstrap or by Welch's 95 % interval, which one seed does not have. " +
-			"Std: standard deviation over seeds, averaged over the evaluations of the second half of training. Budget " + n.Budget + "."}}
+			"Std: standard deviation over seeds, averaged over the evaluations of the second half of training. " +
+			"Budget " + n.Budget + "."}}
 	r := rng.New(0, "plan/noise")
 	for _, task := range n.Tasks {
 		runs, err := n.arms(task).complete(st)
@@ -88,8 +89,8 @@ func (n Noise) Table(st *results.Store) (viz.Table, error) {
 			a, b := runs[i], runs[len(n.Methods)+i]
 			before, x := lastScore(a, r)
 			after, y := lastScore(b, r)
-			t.Rows = append(t.Rows, []string{path.Base(task), method, fmt.Sprintf("%d, %d", len(a.Runs), len(b.Runs)), before, after,
-				differenceCell(y, x, r), number(seedDeviation(a.Runs)), number(seedDeviation(b.Runs))})
+			t.Rows = append(t.Rows, []string{path.Base(task), method, fmt.Sprintf("%d, %d", len(a.Runs), len(b.Runs)), before,
+				after, differenceCell(y, x, r), number(seedDeviation(a.Runs)), number(seedDeviation(b.Runs))})
 		}
 	}
 	return t, nil

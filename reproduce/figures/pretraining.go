@@ -36,7 +36,8 @@ type pretrainedTask struct {
 // task share one pre-training, with seed 1 and the usual size; at budget smoke it has 4,000 frames and 2 epochs.
 //
 // paper:fig3  learning curves with and without a pre-trained intention memory
-func NewPretrainingAxis(st *results.Store, tasks []string, method, budget string, seeds int, set ...string) (*PretrainingAxis, error) {
+func NewPretrainingAxis(st *results.Store, tasks []string, method, budget string, seeds int,
+	set ...string) (*PretrainingAxis, error) {
 	a := &PretrainingAxis{store: st}
 	if seeds < 1 {
 		return nil, fmt.Errorf("%d seeds, want at least 1", seeds)
@@ -74,7 +75,8 @@ func NewPretrainingAxis(st *results.Store, tasks []string, method, budget string
 }
 
 // addPretrained adds the arms that start from known weights. missing: these are needed, but elsewhere.
-func (t *pretrainedTask) addPretrained(st *results.Store, made *experiment.Pretrained, method string, set []string) (missing bool, err error) {
+func (t *pretrainedTask) addPretrained(st *results.Store, made *experiment.Pretrained, method string, set []string) (
+	missing bool, err error) {
 	starts := []string{memory.PretrainDetector, memory.PretrainFull}
 	if _, graph := t.pre.Memory.(memory.DynamicGraph); !graph {
 		starts = starts[1:]
@@ -149,7 +151,8 @@ func PretrainingReport(st *results.Store, kind string) (viz.Table, error) {
 		t.Header, t.Notes = nil, nil // names of columns without a row say nothing
 	}
 	if len(open) > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("Not pre-trained here: %s. go run ./reproduce pretrain -memory %s -task all does it.", strings.Join(open, ", "), kind))
+		t.Notes = append(t.Notes, fmt.Sprintf("Not pre-trained here: %s. "+
+			"go run ./reproduce pretrain -memory %s -task all does it.", strings.Join(open, ", "), kind))
 	}
 	return t, err
 }
@@ -158,16 +161,19 @@ func PretrainingReport(st *results.Store, kind string) (viz.Table, error) {
 // know has dashes.
 func TabulatePretraining(st *results.Store, list []experiment.Pretraining) (viz.Table, error) {
 	t := viz.Table{Title: "Pre-training, on held-out random play",
-		Header: []string{"task", "memory", "frames", "weights", "visible pairs", "detector: AUC", "positions: RMSE", "predicting the mean"}}
+		Header: []string{"task", "memory", "frames", "weights", "visible pairs",
+			"detector: AUC", "positions: RMSE", "predicting the mean"}}
 	var blind []string
 	for _, p := range list {
-		row := []string{p.Task.Kind(), p.Memory.Kind(), thousands(p.Frames), viz.Missing, viz.Missing, viz.Missing, viz.Missing, viz.Missing}
+		row := []string{p.Task.Kind(), p.Memory.Kind(), thousands(p.Frames),
+			viz.Missing, viz.Missing, viz.Missing, viz.Missing, viz.Missing}
 		made, err := p.Find(st)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return t, err
 		}
 		if err == nil {
-			copy(row[3:], []string{made.Weights, fmt.Sprintf("%.1f %%", 100*made.Present), number(made.AUC), number(made.RMSE), number(made.Spread)})
+			copy(row[3:], []string{made.Weights, fmt.Sprintf("%.1f %%", 100*made.Present),
+				number(made.AUC), number(made.RMSE), number(made.Spread)})
 			if made.Blind() {
 				blind = append(blind, p.Task.Kind())
 			}
@@ -175,8 +181,8 @@ func TabulatePretraining(st *results.Store, list []experiment.Pretraining) (viz.
 		t.Rows = append(t.Rows, row)
 	}
 	t.Notes = []string{"AUC: the probability that a visible pair is ranked above an invisible one; 0.5 is chance. " +
-		"Positions of visible peers, in world half sizes (on Melting Pot in units of 11 cells), beside the error of always predicting their mean. " +
-		"A dash: not pre-trained here, or nothing to measure."}
+		"Positions of visible peers, in world half sizes (on Melting Pot in units of 11 cells), beside the " +
+		"error of always predicting their mean. A dash: not pre-trained here, or nothing to measure."}
 	if len(blind) > 0 {
 		t.Notes = append(t.Notes, memory.BlindNote+": "+strings.Join(blind, ", ")+".")
 	}

@@ -18,7 +18,8 @@ import (
 
 // TrainedOn picks the records that were trained on one reward, "dense" or "sparse".
 func TrainedOn(records []*results.Record, reward string) []*results.Record {
-	return slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return paper.Setting(r.Experiment, "task.reward") != reward })
+	other := func(r *results.Record) bool { return paper.Setting(r.Experiment, "task.reward") != reward }
+	return slices.DeleteFunc(slices.Clone(records), other)
 }
 
 // recordedLearners are the learners with recorded runs of BenchMARL.
@@ -94,7 +95,8 @@ func importedRuns(file, task string) ([]*results.Record, error) {
 		return other
 	})
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s has no run of %s, but of %s: choose another file, or another -task", file, task, strings.Join(others, ", "))
+		return nil, fmt.Errorf("%s has no run of %s, but of %s: choose another file, or another -task",
+			file, task, strings.Join(others, ", "))
 	}
 	return out, nil
 }

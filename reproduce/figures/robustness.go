@@ -40,8 +40,8 @@ var robustnessArms = [][2]string{
 	{"α = .2", ucb}, {"α = 0", ucb + " explore.alpha=0"}, {"never trained", ucb + " explore.cermic_steps=0"},
 	{"α = 1", ucb + " explore.alpha=1"}, {"without L_exploit", ucb + " explore.exploit=false"},
 	{"GRU memory", "mappo-cermic-ucb explore.memory=gru"}, {"graph memory", "mappo-cermic-ucb explore.memory=graph"},
-	{"printed r^i", "mappo-cermic explore.memory=mlp"}, {"mappo-rff", "mappo-rff"}, {"mace", "mace"}, {"mappo-db", "mappo-db"},
-	{"mappo", "mappo"}, {"mappo, entropy bonus", "mappo learner.entropy_coef=0.01"},
+	{"printed r^i", "mappo-cermic explore.memory=mlp"}, {"mappo-rff", "mappo-rff"}, {"mace", "mace"},
+	{"mappo-db", "mappo-db"}, {"mappo", "mappo"}, {"mappo, entropy bonus", "mappo learner.entropy_coef=0.01"},
 	{withoutContext, ucb + " explore.calib_kappa=0"}, // in the first world alone
 }
 
@@ -60,9 +60,11 @@ func armNames() (names []string) {
 // DefaultRobustness is the whole study.
 func DefaultRobustness() Robustness {
 	n := Robustness{Budget: "explore"}
-	for _, task := range []string{"lock task.tv=screen", "lock", "rooms task.tv=screen", "lock task.tv=peer", "rooms", "rooms task.tv=peer",
-		"pass", "pass task.tv=screen", "pass task.tv=peer", "secret", "secret task.tv=screen", "secret task.tv=peer"} {
-		w := World{Task: "explore/" + task, Seeds: 5, Arms: []string{"α = .2", "α = 0", "never trained", "mappo-rff", "mace", "mappo"}}
+	for _, task := range []string{"lock task.tv=screen", "lock", "rooms task.tv=screen", "lock task.tv=peer",
+		"rooms", "rooms task.tv=peer", "pass", "pass task.tv=screen", "pass task.tv=peer",
+		"secret", "secret task.tv=screen", "secret task.tv=peer"} {
+		w := World{Task: "explore/" + task, Seeds: 5,
+			Arms: []string{"α = .2", "α = 0", "never trained", "mappo-rff", "mace", "mappo"}}
 		if len(n.Worlds) < 3 {
 			w.Seeds, w.Arms = 10, armNames()
 			if len(n.Worlds) > 0 {
@@ -150,9 +152,11 @@ func coverage(r *results.Record) float64 {
 // Table shows, for each world, how many runs of each arm succeed, the coverage of each seed, and the frames to success.
 func (n Robustness) Table(st *results.Store, world int) (viz.Table, error) {
 	w := n.Worlds[world]
-	t := viz.Table{Title: worldLabel(w.Task), Header: []string{"arm", "runs that succeed", "exact 95 % interval", "coverage by seed", "frames to success, by seed"},
-		Notes: []string{fmt.Sprintf("Seeds %d to %d, budget %s. A run succeeds if at least half of the episodes of its last evaluation do. "+
-			"Coverage: share of the task's cells that training has visited. A dash: the run never succeeds.", firstSeed, firstSeed+w.Seeds-1, n.Budget)}}
+	t := viz.Table{Title: worldLabel(w.Task),
+		Header: []string{"arm", "runs that succeed", "exact 95 % interval", "coverage by seed", "frames to success, by seed"},
+		Notes: []string{fmt.Sprintf("Seeds %d to %d, budget %s. A run succeeds if at least half of the episodes of its "+
+			"last evaluation do. Coverage: share of the task's cells that training has visited. A dash: the run "+
+			"never succeeds.", firstSeed, firstSeed+w.Seeds-1, n.Budget)}}
 	groups, err := n.arms(w).complete(st)
 	for _, g := range groups {
 		if len(g.Runs) == 0 {
@@ -172,8 +176,8 @@ func (n Robustness) Table(st *results.Store, world int) (viz.Table, error) {
 		}
 		k := succeeded(g)
 		i := stats.Exact(k, len(g.Runs))
-		t.Rows = append(t.Rows, []string{g.Label, fmt.Sprintf("%d of %d", k, len(g.Runs)), fmt.Sprintf("%.2f to %.2f", i.Low, i.High),
-			strings.Join(covered, ", "), strings.Join(frames, ", ")})
+		t.Rows = append(t.Rows, []string{g.Label, fmt.Sprintf("%d of %d", k, len(g.Runs)),
+			fmt.Sprintf("%.2f to %.2f", i.Low, i.High), strings.Join(covered, ", "), strings.Join(frames, ", ")})
 	}
 	return t, err
 }
@@ -217,7 +221,8 @@ func worldLabel(task string) string {
 
 // Verdict answers the primary question from the runs of the first world, and the secondary ones below it.
 func (n Robustness) Verdict(st *results.Store) (viz.Box, error) {
-	box := viz.Box{Mark: viz.Open, Head: string(paper.NotTested), Text: "What the module learns lets Theorem 1's bonus get past a screen of noise."}
+	box := viz.Box{Mark: viz.Open, Head: string(paper.NotTested),
+		Text: "What the module learns lets Theorem 1's bonus get past a screen of noise."}
 	groups, err := n.arms(n.Worlds[0]).complete(st)
 	if err != nil {
 		return box, err
@@ -238,8 +243,9 @@ func (n Robustness) Verdict(st *results.Store) (viz.Box, error) {
 	for i, adjusted := range stats.Holm(p) {
 		other := armOf(groups, controls[i])
 		better = better && adjusted < 1-stats.Level
-		box.Lines = append(box.Lines, fmt.Sprintf("%s: α = .2 succeeds in %d of %d runs, %s in %d of %d (Fisher's exact test, one-sided, Holm: p = %.2g).",
-			worldLabel(n.Worlds[0].Task), succeeded(trained), len(trained.Runs), controls[i], succeeded(other), len(other.Runs), adjusted))
+		box.Lines = append(box.Lines, fmt.Sprintf("%s: α = .2 succeeds in %d of %d runs, %s in %d of %d (Fisher's exact "+
+			"test, one-sided, Holm: p = %.2g).", worldLabel(n.Worlds[0].Task), succeeded(trained), len(trained.Runs),
+			controls[i], succeeded(other), len(other.Runs), adjusted))
 	}
 	if box.Head = string(paper.Undecided); better {
 		box.Mark, box.Head = viz.Good, string(paper.Supported)
@@ -281,8 +287,8 @@ func (n Robustness) besideMACE(st *results.Store) (string, error) {
 		return "", nil
 	}
 	i := stats.BootstrapTwo(ours, theirs, stats.Improvement, comparisonReps, rng.New(1, "noise"))
-	return fmt.Sprintf("Over %d of %d task variants, a run of α = .2 succeeds more often than one of MACE with probability %.2f [%.2f, %.2f]; "+
-		"0.5 means no difference.", len(ours), len(n.Worlds), i.Value, i.Low, i.High), nil
+	return fmt.Sprintf("Over %d of %d task variants, a run of α = .2 succeeds more often than one of MACE with "+
+		"probability %.2f [%.2f, %.2f]; 0.5 means no difference.", len(ours), len(n.Worlds), i.Value, i.Low, i.High), nil
 }
 
 // studyPanel is a scalar of the arms of a world over frames.
@@ -306,8 +312,10 @@ var probed = []string{"α = .2", "α = 0", "α = 1", "without L_exploit", "never
 // Why draws what x̄_t and s_t keep of the screen and of the agents' own state over training, and the code's rate.
 func (n Robustness) Why(st *results.Store) (viz.Panels, error) {
 	return n.draw(st, false, []studyPanel{
-		{0, "cermic/probe_screen_x", "the screen, from x_t", "R²"}, {0, "cermic/probe_own_x", "the agent's own state, from x_t", "R²"},
-		{0, "cermic/probe_screen_s", "the screen, from s_t", "R²"}, {0, "cermic/probe_own_s", "the agent's own state, from s_t", "R²"},
+		{0, "cermic/probe_screen_x", "the screen, from x_t", "R²"},
+		{0, "cermic/probe_own_x", "the agent's own state, from x_t", "R²"},
+		{0, "cermic/probe_screen_s", "the screen, from s_t", "R²"},
+		{0, "cermic/probe_own_s", "the agent's own state, from s_t", "R²"},
 		{0, "cermic/kl", "rate of the code", "KL / d_x"}, {0, "coverage", "coverage", "cells visited"},
 	})
 }

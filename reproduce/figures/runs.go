@@ -37,12 +37,14 @@ func Watch(ctx context.Context, st *results.Store, gs []results.Group) (scenes [
 		if err != nil {
 			return nil, "", err
 		}
-		return scenes, fmt.Sprintf("%s on %s, seed %d, trained for %s frames: score %s in %d steps", r.Method, r.Task, r.Seed, viz.Short(float64(r.Frames)), viz.Short(eval.Scores[0]), eval.Lengths[0]), nil
+		return scenes, fmt.Sprintf("%s on %s, seed %d, trained for %s frames: score %s in %d steps", r.Method, r.Task,
+			r.Seed, viz.Short(float64(r.Frames)), viz.Short(eval.Scores[0]), eval.Lengths[0]), nil
 	}
 	if len(rs) == 0 {
 		return nil, "There are no such runs here yet.", nil
 	}
-	return nil, fmt.Sprintf("Of these %d runs the records are here, without weights. To watch the first one, train it again: go run ./reproduce train -again %s.", len(rs), rs[0].ID), nil
+	return nil, fmt.Sprintf("Of these %d runs the records are here, without weights. "+
+		"To watch the first one, train it again: go run ./reproduce train -again %s.", len(rs), rs[0].ID), nil
 }
 
 // Family are the runs of st that branched off one another with front among them, and front itself. A record without a

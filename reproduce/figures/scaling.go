@@ -38,10 +38,11 @@ func machines(nodes int) []machine {
 	}
 }
 
-const extrapolated = "Measured is one run at a time on this machine; where no run of a method has been trained here, its rate " +
-	"is that of records from another processor, or is estimated from its slowdown against MAPPO at another budget. " +
-	"The columns for more cores are extrapolated: a machine with eight times the cores trains eight runs at a time, none " +
-	"slowing another down, and takes no less than the longest run. reproduce/PERFORMANCE.md has measurements of a GPU."
+const extrapolated = "Measured is one run at a time on this machine; where no run of a method has been trained here, " +
+	"its rate is that of records from another processor, or is estimated from its slowdown against MAPPO at another " +
+	"budget. The columns for more cores are extrapolated: a machine with eight times the cores trains eight runs at a " +
+	"time, none slowing another down, and takes no less than the longest run. reproduce/PERFORMANCE.md has " +
+	"measurements of a GPU."
 
 // Overview lists the remaining cost of every table of results at every budget, on this machine and, extrapolated, on
 // others. nodes is the size of the cluster.
@@ -81,7 +82,8 @@ func overviewRow(table, budget string, costs []plan.Cost, where []machine) []str
 		}
 		longest = max(longest, c.Takes(c.Longest))
 	}
-	row := []string{table, budget, fmt.Sprint(runs), fmt.Sprint(done), viz.Short(float64(frames)), fmt.Sprintf("%d of %d", rated, len(costs))}
+	row := []string{table, budget, fmt.Sprint(runs), fmt.Sprint(done), viz.Short(float64(frames)),
+		fmt.Sprintf("%d of %d", rated, len(costs))}
 	for _, m := range where {
 		hours := left.Hours()
 		if m.runs > 1 {
@@ -128,7 +130,8 @@ func (g *Growth) Plot() (*plot.Plot, error) {
 	for _, s := range g.Series {
 		high = max(high, slices.Max(s.Y[0]))
 	}
-	return viz.Curves(viz.Figure{Title: "what an agent step of training costs", X: g.Name, Y: "processor time, µs", High: high}, g.Series...)
+	f := viz.Figure{Title: "what an agent step of training costs", X: g.Name, Y: "processor time, µs", High: high}
+	return viz.Curves(f, g.Series...)
 }
 
 // growthAxes are the sizes that MeasureGrowth varies, three values of each, the others as in the benchmark.
@@ -180,7 +183,8 @@ func agentStep(ctx context.Context, memory, key string, size, steps int, more []
 	agents, copies := sizes["n_agents"], sizes["copies"]
 	frames := steps * copies
 	set := []string{"task.reward=dense", fmt.Sprintf("task.n_agents=%d", agents), fmt.Sprintf("task.copies=%d", copies),
-		fmt.Sprintf("learner.frames_per_batch=%d", frames), fmt.Sprintf("learner.minibatch_size=%d", (frames+2)/3), "learner.minibatch_iterations=5"}
+		fmt.Sprintf("learner.frames_per_batch=%d", frames), fmt.Sprintf("learner.minibatch_size=%d", (frames+2)/3),
+		"learner.minibatch_iterations=5"}
 	if memory != "" {
 		method, set = "mappo-cermic", append(set, "explore.memory="+memory)
 	}

@@ -23,8 +23,9 @@ import (
 // scores of random and scripted play. For the dense reward, BenchMARL's recorded runs close the table.
 func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.Table, error) {
 	t := viz.Table{Title: "Final scores", Header: []string{""}, Rows: [][]string{{"random play"}, {"script"}},
-		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds. " + stats.Caution +
-			" °: not significantly above random play, by this interval or by Student's t. Trained on the " + reward + " reward, budget " + budget + "."}}
+		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds. " +
+			stats.Caution + " °: not significantly above random play, by this interval or by Student's t. Trained on the " +
+			reward + " reward, budget " + budget + "."}}
 	learners := recordedLearners
 	if reward != "dense" {
 		learners = nil
@@ -92,7 +93,8 @@ func paperRuns(st *results.Store, reward string) (list []taskRuns, none string, 
 	list, err = defaultRuns(st, paperBudget, reward)
 	list = slices.DeleteFunc(list, func(t taskRuns) bool { return len(t.groups) == 0 })
 	if len(list) == 0 {
-		none = "No complete run at the paper's budget was trained on the " + reward + " reward: go run ./reproduce train -budget paper -set task.reward=" + reward + " trains some."
+		none = "No complete run at the paper's budget was trained on the " + reward + " reward: " +
+			"go run ./reproduce train -budget paper -set task.reward=" + reward + " trains some."
 	}
 	return list, none, err
 }
@@ -160,9 +162,12 @@ func PaperBudgetTable(st *results.Store, shorter, reward string) (any, error) {
 	if err != nil || none != "" {
 		return none, err
 	}
-	t := viz.Table{Title: "At the paper's own budget, trained on the " + reward + " reward", Header: []string{"task", "method", "budget " + shorter, "budget " + paperBudget, "difference", "published", "ours less published"},
-		Notes: []string{"Mean over seeds of the last evaluation with Student's 95 % interval, and the number of seeds; the difference of the two budgets with Welch's. One seed has no interval. " +
-			"°: printed for training on the " + otherReward[reward] + " reward."}}
+	t := viz.Table{Title: "At the paper's own budget, trained on the " + reward + " reward",
+		Header: []string{"task", "method", "budget " + shorter, "budget " + paperBudget, "difference",
+			"published", "ours less published"},
+		Notes: []string{"Mean over seeds of the last evaluation with Student's 95 % interval, and the number of seeds; the " +
+			"difference of the two budgets with Welch's. One seed has no interval. °: printed for training on the " +
+			otherReward[reward] + " reward."}}
 	short := plan.At(st, shorter)
 	for _, task := range list {
 		for _, g := range task.groups {
@@ -172,7 +177,8 @@ func PaperBudgetTable(st *results.Store, shorter, reward string) (any, error) {
 			if err := cmp.Or(notFound, twice); err != nil {
 				return nil, err
 			}
-			row := []string{task.task.Name, paper.DisplayName(g.Method), overSeeds(earlier), overSeeds(long), viz.Missing, viz.Missing, viz.Missing}
+			row := []string{task.task.Name, paper.DisplayName(g.Method), overSeeds(earlier), overSeeds(long),
+				viz.Missing, viz.Missing, viz.Missing}
 			if len(earlier) > 0 {
 				row[4] = stats.Welch(long, earlier).String()
 			}

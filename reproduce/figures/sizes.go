@@ -42,7 +42,8 @@ type compared struct{ what, ours, printed string }
 
 // memorySizes are the values of memoryLines for a kind of memory, and the parameters of its built networks.
 func memorySizes(task, kind string) (sizes []compared, count int, err error) {
-	e, err := plan.New(plan.Request{Task: task, Method: "mappo-cermic", Budget: "paper", Seed: 1, Set: []string{"explore.memory=" + kind}})
+	e, err := plan.New(plan.Request{Task: task, Method: "mappo-cermic", Budget: "paper", Seed: 1,
+		Set: []string{"explore.memory=" + kind}})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -63,7 +64,8 @@ func memorySizes(task, kind string) (sizes []compared, count int, err error) {
 // of parameters are counted in the networks that MAPPO-CERMIC builds for the task.
 func MemoryTable(task string) (viz.Table, error) {
 	t := viz.Table{Title: "Table 5. Sizes of the memories: ours (paper)", Header: append([]string{""}, memoryKinds...),
-		Notes: []string{"Parameters as counted in the networks built for " + task + ". A dash: the memory has no such part, or the paper prints none."}}
+		Notes: []string{"Parameters as counted in the networks built for " + task +
+			". A dash: the memory has no such part, or the paper prints none."}}
 	for _, line := range memoryLines {
 		t.Rows = append(t.Rows, []string{line[0]})
 	}
@@ -115,8 +117,8 @@ func HyperVerdict() (viz.Box, error) {
 func asPrinted(table string, all []compared) viz.Box {
 	all = slices.DeleteFunc(all, func(c compared) bool { return c.printed == viz.Missing })
 	out := viz.Box{Mark: viz.Good, Head: "as printed",
-		Text: fmt.Sprintf("%s claims nothing about results. Its numbers are those of the networks and settings here, %d of %[2]d.",
-			table, len(all))}
+		Text: fmt.Sprintf("%s claims nothing about results. Its numbers are those of the networks and settings here, "+
+			"%d of %[2]d.", table, len(all))}
 	for _, c := range all {
 		if c.ours != c.printed {
 			out.Lines = append(out.Lines, fmt.Sprintf("%s: %s here, %s printed", c.what, c.ours, c.printed))
@@ -124,8 +126,8 @@ func asPrinted(table string, all []compared) viz.Box {
 	}
 	if n := len(out.Lines); n > 0 {
 		out.Mark, out.Head = viz.Bad, "not as printed"
-		out.Text = fmt.Sprintf("%s claims nothing about results. Its numbers differ from those of the networks and settings here in %d of %d.",
-			table, n, len(all))
+		out.Text = fmt.Sprintf("%s claims nothing about results. Its numbers differ from those of the networks and "+
+			"settings here in %d of %d.", table, n, len(all))
 	}
 	return out
 }
@@ -133,7 +135,8 @@ func asPrinted(table string, all []compared) viz.Box {
 // PartsTable lists the networks of an experiment with their numbers of parameters.
 func PartsTable(e experiment.Config) (viz.Table, error) {
 	parts, _, err := experiment.Parts(e)
-	t := viz.Table{Title: e.Label() + " on " + e.Task.Kind(), Header: []string{"network", "parameters", "not trained by an optimiser"}}
+	t := viz.Table{Title: e.Label() + " on " + e.Task.Kind(),
+		Header: []string{"network", "parameters", "not trained by an optimiser"}}
 	total := 0
 	for _, p := range parts {
 		t.Rows = append(t.Rows, []string{p.Name, thousands(p.Parameters), thousands(p.Frozen)})
@@ -177,7 +180,8 @@ func HyperTable(budgets ...string) (viz.Table, error) {
 		{"on-policy: parallel environments", "on_policy.envs_per_worker", "mappo", "task.copies"},
 		{"on-policy: epochs over a batch", "on_policy.minibatch_iterations", "mappo", "learner.minibatch_iterations"},
 		{"on-policy: minibatch", "on_policy.minibatch_size", "mappo", "learner.minibatch_size"},
-		{"off-policy: updates after a rollout batch", "off_policy.optimizer_steps_per_collection", "qmix", "learner.optimizer_steps_per_collection"},
+		{"off-policy: updates after a rollout batch", "off_policy.optimizer_steps_per_collection", "qmix",
+			"learner.optimizer_steps_per_collection"},
 		{"off-policy: batch", "off_policy.train_batch_size", "qmix", "learner.train_batch_size"},
 		{"off-policy: replay", "off_policy.replay_buffer_size", "qmix", "learner.replay_buffer_size"},
 	} {
@@ -201,7 +205,8 @@ func HyperTable(budgets ...string) (viz.Table, error) {
 // Departures lists the settings in which a method, with its defaults or changes of them as for -set, differs from the
 // paper, with the printed values.
 func Departures(method string, changes ...string) (viz.Table, error) {
-	t := viz.Table{Title: "Where " + method + " departs from the paper's settings", Header: []string{"setting", "ours", "printed"}}
+	t := viz.Table{Title: "Where " + method + " departs from the paper's settings",
+		Header: []string{"setting", "ours", "printed"}}
 	e, err := plan.New(plan.Request{Task: "balance", Method: method, Budget: "paper", Seed: 1, Set: changes})
 	if err != nil {
 		return t, err

@@ -69,7 +69,8 @@ func TeamsOf(task string, methods []string, budget string, seeds int, sizes []in
 	share := measure{"score ÷ number of agents",
 		func(r *results.Record, agents int) float64 { return r.Score() / float64(agents) },
 		func(p *scripted.Episodes, agents int) float64 { return stat.Mean(p.Dense, nil) / float64(agents) }}
-	s := &Sweep{methods: methods, setting: "number of agents", measures: []measure{share}, policies: []scripted.Policy{scripted.Random, scripted.Script}}
+	s := &Sweep{methods: methods, setting: "number of agents", measures: []measure{share},
+		policies: []scripted.Policy{scripted.Random, scripted.Script}}
 	return s.over([]string{task}, budget, seeds, changes, points(sizes, "task.n_agents=%d"))
 }
 
@@ -78,7 +79,8 @@ func TeamsOf(task string, methods []string, budget string, seeds int, sizes []in
 func ThresholdsOf(tasks, methods []string, budget string, seeds int, parts []int, changes ...string) (*Sweep, error) {
 	earned := measure{"sparse return", func(r *results.Record, _ int) float64 { return stat.Mean(last(r).Sparse, nil) },
 		func(p *scripted.Episodes, _ int) float64 { return stat.Mean(p.Sparse, nil) }}
-	s := &Sweep{methods: methods, setting: partialRewards, measures: []measure{earned}, policies: []scripted.Policy{scripted.Random}}
+	s := &Sweep{methods: methods, setting: partialRewards, measures: []measure{earned},
+		policies: []scripted.Policy{scripted.Random}}
 	return s.over(tasks, budget, seeds, changes, points(parts, inParts))
 }
 
@@ -103,7 +105,8 @@ const (
 // measures how often they met a reward in training: there success is the only reward and is never negative. changes
 // are as for TeamsOf.
 func RewardedOf(st *results.Store, methods []string, budget string, changes ...string) (*Sweep, error) {
-	s := &Sweep{methods: methods, setting: "task", tasks: []sweptTask{{name: "VMAS"}}, measures: []measure{rewardedMeasure}}
+	s := &Sweep{methods: methods, setting: "task", tasks: []sweptTask{{name: "VMAS"}},
+		measures: []measure{rewardedMeasure}}
 	all := plan.At(st, budget)
 	for _, task := range paper.Tasks {
 		if task.Suite != paper.VMAS || !task.Star {
@@ -127,12 +130,12 @@ func RewardedOf(st *results.Store, methods []string, budget string, changes ...s
 }
 
 // rewardedMeasure is the share of rollout batches with a reward; a run that kept no rewards has none.
-var rewardedMeasure = measure{name: "the share of rollout batches with a reward", of: func(r *results.Record, _ int) float64 {
+var rewardedMeasure = measure{"the share of rollout batches with a reward", func(r *results.Record, _ int) float64 {
 	if share, ok := paper.RewardedShare(r); ok {
 		return share
 	}
 	return math.NaN()
-}}
+}, nil}
 
 // points are the values of a setting, which set names with a value's place in it.
 func points(values []int, set string) (out []point) {
@@ -153,7 +156,8 @@ func ofCERMIC(method string, changes []string) []string {
 // over lists the experiments at all points on all tasks.
 func (s *Sweep) over(tasks []string, budget string, seeds int, changes []string, all []point) (*Sweep, error) {
 	if len(s.methods) == 0 {
-		return nil, errors.New("a figure is of one method or more: name them, for example mappo, with which the others are compared")
+		return nil, errors.New("a figure is of one method or more: name them, for example mappo, " +
+			"with which the others are compared")
 	}
 	var listed []arms
 	for _, name := range tasks {
@@ -217,7 +221,8 @@ func (s *Sweep) Plot(st *results.Store) (viz.Panels, error) {
 					return group, err
 				}
 				for b, policy := range s.policies {
-					group.Bars = append(group.Bars, viz.Bar{Label: string(policy), Value: played[b], Low: math.NaN(), High: math.NaN()})
+					bar := viz.Bar{Label: string(policy), Value: played[b], Low: math.NaN(), High: math.NaN()}
+					group.Bars = append(group.Bars, bar)
 				}
 				values, err := p.values(st, m)
 				for n, seeds := range values {
@@ -251,20 +256,22 @@ func meanBar(label string, seeds []float64) viz.Bar {
 
 // Table has a row for each task and method, below the rows of play without learning, and a column for each value.
 func (s *Sweep) Table(st *results.Store) (viz.Table, error) {
-	note := fmt.Sprintf("Methods: mean over seeds of the last evaluation with Student's 95 %% interval, and the number of seeds. "+
-		"Play without learning: mean of %d episodes. A dash: no run.", baselineEpisodes)
+	note := fmt.Sprintf("Methods: mean over seeds of the last evaluation with Student's 95 %% interval, and the number "+
+		"of seeds. Play without learning: mean of %d episodes. A dash: no run.", baselineEpisodes)
 	return s.table(st, s.measures[0], note, overSeeds, s.policies)
 }
 
 // Rewarded says how often runs met a reward in training, seed by seed.
 func (s *Sweep) Rewarded(st *results.Store) (viz.Table, error) {
-	return s.table(st, rewardedMeasure, "One number a seed: of all rollout batches of training, those in which any agent of any environment was rewarded. 0 % × 3: none, in three seeds. "+
-		"A run without any reward has learned nothing from success; whatever its score did came of other things, a bonus or chance. A dash: no run.",
-		rewardedCell, nil)
+	const note = "One number a seed: of all rollout batches of training, those in which any agent of any environment " +
+		"was rewarded. 0 % × 3: none, in three seeds. A run without any reward has learned nothing from success; " +
+		"whatever its score did came of other things, a bonus or chance. A dash: no run."
+	return s.table(st, rewardedMeasure, note, rewardedCell, nil)
 }
 
 // table is a table of a measure; rows of policies stand above rows of methods.
-func (s *Sweep) table(st *results.Store, m measure, note string, cell func(seeds []float64) string, policies []scripted.Policy) (viz.Table, error) {
+func (s *Sweep) table(st *results.Store, m measure, note string, cell func(seeds []float64) string,
+	policies []scripted.Policy) (viz.Table, error) {
 	out := viz.Table{Title: m.name + ", by " + s.setting, Header: []string{"", "method"}, Notes: []string{note}}
 	for _, p := range s.tasks[0].points {
 		out.Header = append(out.Header, p.label)

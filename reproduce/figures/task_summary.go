@@ -105,7 +105,8 @@ func agreement(task string) string {
 func Difficulty(episodes int, seed uint64) (viz.Table, error) {
 	out := viz.Table{
 		Header: []string{"task", "policy", "success", "score", "standard deviation"},
-		Notes:  []string{fmt.Sprintf("%d episodes, seed %d. Success within the sparse horizon; score and its standard deviation by the benchmark's own metric.", episodes, seed)},
+		Notes: []string{fmt.Sprintf("%d episodes, seed %d. Success within the sparse horizon; "+
+			"score and its standard deviation by the benchmark's own metric.", episodes, seed)},
 	}
 	for _, t := range plan.Tasks() {
 		played, err := plan.Baselines(t.ID, episodes, seed)
@@ -118,7 +119,8 @@ func Difficulty(episodes int, seed uint64) (viz.Table, error) {
 				share = fmt.Sprintf("%.0f %%", 100*stat.Mean(p.Success, nil))
 			}
 			mean, spread := stat.MeanStdDev(p.Dense, nil)
-			out.Rows = append(out.Rows, []string{t.ID, string(p.Policy), share, fmt.Sprintf("%.3g", mean), fmt.Sprintf("%.3g", spread)})
+			out.Rows = append(out.Rows, []string{t.ID, string(p.Policy), share,
+				fmt.Sprintf("%.3g", mean), fmt.Sprintf("%.3g", spread)})
 		}
 	}
 	return out, nil

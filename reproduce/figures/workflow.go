@@ -65,22 +65,25 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 			node(loss, "nce", "L_nce", 5, 4.2, "InfoNCE, weight "+set("nce_coef")),
 		},
 		Arrows: []viz.Arrow{
-			{From: "o'", To: "momentum", Dashed: true}, {From: "o", To: "encoder"}, {From: "a", To: "transition"}, {From: "o", To: "memory"},
-			{From: "encoder", To: "transition"}, {From: "transition", To: "x"}, {From: "transition", To: "psi"}, {From: "x", To: "decoder"},
-			{From: "decoder", To: "explore"}, {From: "momentum", To: "explore", Label: "s_{t+1}", Dashed: true},
-			{From: "psi", To: "calibration"}, {From: "psi", To: "exploit", Label: "√Σ_Ψ"},
-			{From: "memory", To: "calibration", Label: "f_n"}, {From: "memory", To: "critic", Label: "f_n, f_{n-1}"}, {From: "r", To: "critic"},
-			{From: "critic", To: "calibration", Label: "γ", Dashed: true}, {From: "calibration", To: "exploit"}, {From: "critic", To: "nce"},
+			{From: "o'", To: "momentum", Dashed: true}, {From: "o", To: "encoder"}, {From: "a", To: "transition"},
+			{From: "o", To: "memory"}, {From: "encoder", To: "transition"}, {From: "transition", To: "x"},
+			{From: "transition", To: "psi"}, {From: "x", To: "decoder"}, {From: "decoder", To: "explore"},
+			{From: "momentum", To: "explore", Label: "s_{t+1}", Dashed: true}, {From: "psi", To: "calibration"},
+			{From: "psi", To: "exploit", Label: "√Σ_Ψ"}, {From: "memory", To: "calibration", Label: "f_n"},
+			{From: "memory", To: "critic", Label: "f_n, f_{n-1}"}, {From: "r", To: "critic"},
+			{From: "critic", To: "calibration", Label: "γ", Dashed: true},
+			{From: "calibration", To: "exploit"}, {From: "critic", To: "nce"},
 		},
 	}
 	for _, source := range sources {
 		d.Arrows = append(d.Arrows, viz.Arrow{From: source, To: "reward", Dashed: true})
 	}
-	if set("memory.det_online") == "true" && set("memory.pretrain") == memory.PretrainNone { // a pre-trained detector is frozen
+	if set("memory.det_online") == "true" && set("memory.pretrain") == memory.PretrainNone { // a pre-trained one is frozen
 		labels := fmt.Sprintf("[B, %d], labels", spec.Agents)
 		d.Nodes = append(d.Nodes, node(data, "seen", "visible peers", 0, 5, labels, "for training only"),
 			node(loss, "detector", "L_det", 1, 5, "cross-entropy of p_k", "weight "+set("memory.det_coef")))
-		d.Arrows = append(d.Arrows, viz.Arrow{From: "memory", To: "detector", Label: "p_k"}, viz.Arrow{From: "seen", To: "detector"})
+		d.Arrows = append(d.Arrows, viz.Arrow{From: "memory", To: "detector", Label: "p_k"},
+			viz.Arrow{From: "seen", To: "detector"})
 	}
 	return d, nil
 }

@@ -132,7 +132,8 @@ func (a Aggregate) about() string {
 	}
 	var over []string
 	for i, s := range a.Scales {
-		over = append(over, fmt.Sprintf("%s (%s to %s, %d episodes each)", a.Tasks[i], viz.Fixed(s.From, 2), viz.Fixed(s.To, 2), s.Episodes))
+		over = append(over, fmt.Sprintf("%s (%s to %s, %d episodes each)",
+			a.Tasks[i], viz.Fixed(s.From, 2), viz.Fixed(s.To, 2), s.Episodes))
 	}
 	text := "Scores are scaled on each task so that random play is 0 and scripted play is 1: " + strings.Join(over, ", ") +
 		". A method with a single run on any of the tasks has no interval. " + stats.Caution
@@ -153,17 +154,20 @@ func (a Aggregate) Summary() viz.Table {
 		return t
 	}
 	t.Header = []string{"method", "IQM", "mean", "median", "beats " + a.Methods[a.Base]}
-	t.Title = fmt.Sprintf("Aggregate scores of %s over %s", viz.Count(len(a.Methods), "method"), viz.Count(len(a.Tasks), "task"))
+	t.Title = fmt.Sprintf("Aggregate scores of %s over %s",
+		viz.Count(len(a.Methods), "method"), viz.Count(len(a.Tasks), "task"))
 	for i, method := range a.Methods {
 		show := func(name string, f func([][]float64) float64) string {
 			return Rounded(stats.Bootstrap(a.Scores[i], f, resamples, rng.New(0, "paper/aggregate/"+name)), 2)
 		}
 		odds := viz.Missing
 		if i != a.Base {
-			better := stats.BootstrapTwo(a.Scores[i], a.Scores[a.Base], stats.Improvement, resamples, rng.New(0, "paper/improvement"))
+			better := stats.BootstrapTwo(a.Scores[i], a.Scores[a.Base], stats.Improvement, resamples,
+				rng.New(0, "paper/improvement"))
 			odds = Rounded(better, 2)
 		}
-		t.Rows = append(t.Rows, []string{method, show("iqm", stats.IQM), show("mean", stats.Mean), show("median", stats.Median), odds})
+		t.Rows = append(t.Rows, []string{method, show("iqm", stats.IQM), show("mean", stats.Mean),
+			show("median", stats.Median), odds})
 	}
 	return t
 }

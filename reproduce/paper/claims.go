@@ -74,7 +74,8 @@ func (e Evidence) tellsMore(earlier Evidence) bool {
 	if !e.State.open() || !earlier.State.open() {
 		return earlier.State.open()
 	}
-	return cmp.Or(cmp.Compare(tested(e.Findings), tested(earlier.Findings)), cmp.Compare(len(e.Findings), len(earlier.Findings))) > 0
+	return cmp.Or(cmp.Compare(tested(e.Findings), tested(earlier.Findings)),
+		cmp.Compare(len(e.Findings), len(earlier.Findings))) > 0
 }
 
 // tested counts the findings that have a p value.
@@ -174,8 +175,8 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
 		why += fmt.Sprintf(" %d not tested: %s.", reasons[reason], reason)
 	}
-	count := fmt.Sprintf("%d of %d comparisons have runs, %d can be tested: %d significantly support the claim, %d significantly contradict it.",
-		len(found), asked, tested(found), pro, contra)
+	count := fmt.Sprintf("%d of %d comparisons have runs, %d can be tested: %d significantly support the claim, "+
+		"%d significantly contradict it.", len(found), asked, tested(found), pro, contra)
 	if slight > 0 {
 		count += fmt.Sprintf(" %d significant, but not beyond differences that do not matter.", slight)
 	}
@@ -188,7 +189,8 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 		return NotTested, fmt.Sprintf("None of its %d comparisons has runs of all its methods.", asked)
 	case tested(found) == 0:
 		return NotTested, fmt.Sprintf("%d of %d comparisons have runs, none can be tested.%s", len(found), asked, why)
-	case r == every && contra > 0, r == most && 2*contra > asked, r == some && contra == asked, r == twelve && contra > asked-12:
+	case r == every && contra > 0, r == most && 2*contra > asked, r == some && contra == asked,
+		r == twelve && contra > asked-12:
 		return Contradicted, count
 	case r == every && pro == asked, r == most && 2*pro > asked, r == some && pro > 0, r == twelve && pro >= 12:
 		return Supported, count
@@ -225,7 +227,8 @@ func (v Verdict) Beside() (all []Evidence) {
 		all = append(all, e)
 	}
 	for _, e := range v.Theorem {
-		e.Reason = fmt.Sprintf("%s (ours, not the paper's method), budget %s: %s. %s", TheoremBonus, e.Budget, e.State, e.Reason)
+		e.Reason = fmt.Sprintf("%s (ours, not the paper's method), budget %s: %s. %s",
+			TheoremBonus, e.Budget, e.State, e.Reason)
 		all = append(all, e)
 	}
 	return all
@@ -233,23 +236,28 @@ func (v Verdict) Beside() (all []Evidence) {
 
 // Box is the verdict as it stands at the top of a notebook.
 func (v Verdict) Box() viz.Box {
-	return viz.Box{Head: string(v.State), Text: v.Says + " (the paper, " + v.Where() + ")", Lines: v.Lines(), Mark: marks[v.State]}
+	return viz.Box{Head: string(v.State), Text: v.Says + " (the paper, " + v.Where() + ")",
+		Lines: v.Lines(), Mark: marks[v.State]}
 }
 
 // marks distinguish states by more than a word.
-var marks = map[State]viz.BoxMark{Supported: viz.Good, Conditional: viz.Open, Contradicted: viz.Bad, Undecided: viz.Open, NotTested: viz.Open}
+var marks = map[State]viz.BoxMark{Supported: viz.Good, Conditional: viz.Open, Contradicted: viz.Bad,
+	Undecided: viz.Open, NotTested: viz.Open}
 
 // Demand says what the records must show for the claim to be supported.
 func (c Claim) Demand() string {
 	if c.tests == nil {
 		return ""
 	}
-	demand := fmt.Sprintf("Supported if significant %s of %s, at 5 %% by Welch's t test (of variances: Brown and Forsythe's) with Holm's correction.", c.rule, viz.Count(len(c.tests), "comparison"))
+	demand := fmt.Sprintf("Supported if significant %s of %s, at 5 %% by Welch's t test "+
+		"(of variances: Brown and Forsythe's) with Holm's correction.", c.rule, viz.Count(len(c.tests), "comparison"))
 	if c.tests[0].scored() {
-		demand += fmt.Sprintf(" An effect counts if its interval lies beyond %.0f %% of the distance between random and scripted play.", 100*trivialShare)
+		demand += fmt.Sprintf(" An effect counts if its interval lies beyond %.0f %% of the "+
+			"distance between random and scripted play.", 100*trivialShare)
 	}
 	if c.tests[0].choose != nil {
-		demand += " The two are chosen by their means, and the test is of more than their difference: the method with CERMIC must be above each of the others (p is the largest of these times two), " +
+		demand += " The two are chosen by their means, and the test is of more than their difference: " +
+			"the method with CERMIC must be above each of the others (p is the largest of these times two), " +
 			"or one of those above both with CERMIC (the largest times eight)."
 	}
 	return demand
@@ -261,7 +269,7 @@ func (c Claim) Where() string { return places[c.Label] }
 // places are the labels of the claims as printed.
 var places = map[string]string{
 	"abstract": "abstract", "theo:1": "Theorem 1", "sec:exp": "Section 5", "sec:qa": "Section 5.3",
-	"table:sota": "Table 1", "tab155": "Table 2", "tab222": "Table 3", "tab:generalization_across_rewards": "Table 4", "fig2": "Figure 2", "fig3": "Figure 3",
-	"fig:app_additional_comparisons_placeholder": "Appendix F, learning curves", "fig:app_noise_experiments_placeholder": "Appendix F, noise",
-	"fig:app_rew": "Appendix F, intrinsic reward",
+	"table:sota": "Table 1", "tab155": "Table 2", "tab222": "Table 3", "tab:generalization_across_rewards": "Table 4",
+	"fig2": "Figure 2", "fig3": "Figure 3", "fig:app_additional_comparisons_placeholder": "Appendix F, learning curves",
+	"fig:app_noise_experiments_placeholder": "Appendix F, noise", "fig:app_rew": "Appendix F, intrinsic reward",
 }

@@ -34,7 +34,8 @@ var Claims = []Claim{
 		rule: every, tests: strongest()},
 	{ID: "db-falls-with-agents", Label: "tab155", Shown: "t2_agents",
 		Says: "The contribution of each agent under MAPPO-DB decreases from 4 to 8 agents in Balance*.",
-		rule: every, tests: []comparison{twoOf("Balance*", "MAPPO-DB per agent: 4 agents − 8 agents", Agents.trial("MAPPO-DB", 1), Agents.trial("MAPPO-DB", 3))}},
+		rule: every, tests: []comparison{twoOf("Balance*", "MAPPO-DB per agent: 4 agents − 8 agents",
+			Agents.trial("MAPPO-DB", 1), Agents.trial("MAPPO-DB", 3))}},
 	{ID: "agents-above-db", Label: "tab155", Shown: "t2_agents",
 		Says: "Each agent contributes more under MAPPO-CERMIC than under MAPPO-DB, for 2 to 8 agents in Balance*.",
 		rule: every, tests: rowsOf(Agents, "MAPPO-CERMIC", "MAPPO-DB")},
@@ -48,11 +49,13 @@ var Claims = []Claim{
 		Says: "Encounters of agents trigger a surge of the intrinsic reward.",
 		Why:  "Records hold no steps of episodes; the notebook shows those of runs whose weights are here."},
 	{ID: "slower-start", Label: "sec:qa", Shown: "f3_pretraining",
-		Says: "Learning curves with CERMIC can rise more slowly at first: over the first quarter of the frames, MAPPO is above.",
+		Says: "Learning curves with CERMIC can rise more slowly at first: over the first quarter of the frames, " +
+			"MAPPO is above.",
 		rule: some, tests: early(against(suiteTasks(VMAS), "mappo", "mappo-cermic"))},
 	{ID: "pre-training-faster", Label: "fig3", Shown: "f3_pretraining",
 		Says: "With a pre-trained detector and intention memory, CERMIC converges significantly faster.",
-		Why:  "Its runs are named by the weights they start from, which no trial of this list knows; the notebook compares them."},
+		Why: "Its runs are named by the weights they start from, which no trial of this list knows; " +
+			"the notebook compares them."},
 	{ID: "explore-loss-needed", Label: "tab222", Shown: "t3_ablations",
 		Says: "Without L_explore, scores are lower.",
 		rule: every, tests: rowsOf(Ablation, "MAPPO-CERMIC", "w/o L_explore")},
@@ -79,19 +82,23 @@ var Claims = []Claim{
 		rule: most, tests: smallerDrops()},
 	{ID: "curves-above", Label: "fig:app_additional_comparisons_placeholder", Shown: "f_curves",
 		Says: "On VMAS, MAPPO-CERMIC consistently surpasses earlier methods and other curiosity-driven ones.",
-		rule: every, tests: against(suiteTasks(VMAS), "mappo-cermic", "cpm", "qmix-spectra", "mappo-db", "mace", "qplex-ices")},
+		rule: every, tests: against(suiteTasks(VMAS), "mappo-cermic", "cpm", "qmix-spectra",
+			"mappo-db", "mace", "qplex-ices")},
 	{ID: "narrower-bands", Label: "fig:app_additional_comparisons_placeholder", Shown: "f_curves",
 		Says: "On VMAS, error bands of MAPPO-CERMIC are narrower than MAPPO's: the variance over seeds is smaller.",
 		rule: most, tests: variances(against(suiteTasks(VMAS), "mappo", "mappo-cermic"))},
 	{ID: "noise-stable", Label: "fig:app_noise_experiments_placeholder", Shown: "f_noise",
-		Says: "Under random-box noise, error bands of MAPPO-CERMIC are narrower than MAPPO's: the variance over seeds is smaller.",
+		Says: "Under random-box noise, error bands of MAPPO-CERMIC are narrower than MAPPO's: " +
+			"the variance over seeds is smaller.",
 		rule: every, tests: variances(against(noiseTasks, "mappo", append([]string{"mappo-cermic"}, noiseBox...)...))},
 	{ID: "roles-gain", Label: "fig:app_noise_experiments_placeholder", Shown: "f_noise",
-		Says: "CERMIC's gain over MAPPO, as a share of MAPPO's score, is larger with diverse roles (Simple Adversary) than without (Ball Trajectory).",
+		Says: "CERMIC's gain over MAPPO, as a share of MAPPO's score, is larger with diverse roles " +
+			"(Simple Adversary) than without (Ball Trajectory).",
 		rule: every, tests: []comparison{gains("Simple Adversary against Ball Trajectory", noiseTasks[:1], noiseTasks[1:])}},
 	{ID: "bonus-fades", Label: "fig:app_rew", Shown: "f_intrinsic",
 		Says: "The intrinsic reward decreases over an episode of Balance*, as agents grow familiar with it.",
-		Why:  "Records hold no steps of episodes; the notebook tests the episode that it traces, early steps against late ones."},
+		Why: "Records hold no steps of episodes; the notebook tests the episode that it traces, " +
+			"early steps against late ones."},
 }
 
 // noiseBox is the noise region of the figure on noise: side 1 around the origin, standard deviation 1.
@@ -102,8 +109,9 @@ func sandwich() (State, string) {
 	edge := theory.Root()
 	for x := edge / 100; x < 100; x *= 1.01 {
 		if theory.Violates(x) {
-			return Conditional, fmt.Sprintf("It holds where x = ηᵀΛ⁻¹η ≤ %.2f, which ‖η‖ ≤ 1 and λ = 1 give (any λ ≥ ‖η‖²/%.2f does), and not for any ρ: c and ζ fix one. "+
-				"Beyond, at x = %.2f, the ratio r^i/(ρ·r^ucb) is %.4f, below 1.", edge, edge, x, theory.Ratio(x))
+			return Conditional, fmt.Sprintf("It holds where x = ηᵀΛ⁻¹η ≤ %.2f, which ‖η‖ ≤ 1 and λ = 1 give (any λ ≥ ‖η‖²/%.2f "+
+				"does), and not for any ρ: c and ζ fix one. Beyond, at x = %.2f, the ratio r^i/(ρ·r^ucb) is %.4f, below 1.",
+				edge, edge, x, theory.Ratio(x))
 		}
 	}
 	return Supported, "The ratio r^i/(ρ·r^ucb) lies between 1 and √2 for all x = ηᵀΛ⁻¹η up to 100."

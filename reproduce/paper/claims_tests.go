@@ -36,7 +36,8 @@ func against(tasks []Task, method string, others ...string) (out []comparison) {
 	for _, t := range tasks {
 		for _, other := range names {
 			of := must(FindMethod(method)).Name + " − " + must(FindMethod(other)).Name
-			out = append(out, twoOf(t.Title(), of, Trial{Task: t.ID, Method: method, Set: set}, Trial{Task: t.ID, Method: other, Set: set}))
+			out = append(out, twoOf(t.Title(), of, Trial{Task: t.ID, Method: method, Set: set},
+				Trial{Task: t.ID, Method: other, Set: set}))
 		}
 	}
 	return out
@@ -206,7 +207,7 @@ func (t Task) Title() string {
 type choice struct {
 	pair    [2]int   // of the trials' indices: the number is the first's score less the second's
 	against [][2]int // pairs that must all differ, of which pair is one
-	of      int      // as many trials might have been chosen instead of the one that all of against have: p is multiplied by it (Bonferroni)
+	of      int      // number of candidates for the trial that all of against share: multiplies p (Bonferroni)
 }
 
 // p is the p value of a choice.

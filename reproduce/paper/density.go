@@ -49,9 +49,10 @@ func DenseAndSparse(src Source, suite Suite, methods []string, changes ...string
 	if suite == SMACv2 {
 		scored = "the share of battles won"
 	}
-	t := viz.Table{Title: "Trained on the dense and on the sparse reward, and published", Header: []string{"task"}, Notes: []string{
-		"Mean over seeds and bootstrap 95 % interval of the last evaluation × seeds, " + scored + ". Budget " + src.Budget() +
-			"; the paper trains 3,000,000 frames. The paper trains tasks with a star on the sparse reward, the others on their own. " + stats.Caution}}
+	t := viz.Table{Title: "Trained on the dense and on the sparse reward, and published", Header: []string{"task"},
+		Notes: []string{"Mean over seeds and bootstrap 95 % interval of the last evaluation × seeds, " + scored +
+			". Budget " + src.Budget() + "; the paper trains 3,000,000 frames. The paper trains tasks with a star on the " +
+			"sparse reward, the others on their own. " + stats.Caution}}
 	if len(changes) > 0 {
 		t.Notes = append(t.Notes, "CERMIC with "+strings.Join(changes, ", ")+".")
 	}

@@ -23,9 +23,12 @@ type Differences struct {
 // NewDifferences begins a table; heads are of the columns that name a pair, the method last, and of is what is
 // compared: "the sparse return".
 func NewDifferences(title, of string, heads ...string) *Differences {
-	return &Differences{ps: map[string][]float64{}, table: viz.Table{Title: title, Header: append(heads, "difference", "p", "seeds"),
-		Notes: []string{"Difference of the means of " + of + " over seeds with Welch's 95 % interval, wherever both have two seeds or more that are not all alike; p with Holm's correction over N comparisons, " +
-			"all those of the method in its row that this table asks for, trained or not. Runs of the same seed begin from the same episodes whatever the method; intervals and p take them for independent, and so are rather too wide."}}}
+	note := "Difference of the means of " + of + " over seeds with Welch's 95 % interval, wherever both have two seeds " +
+		"or more that are not all alike; p with Holm's correction over N comparisons, all those of the method in its row " +
+		"that this table asks for, trained or not. Runs of the same seed begin from the same episodes whatever the " +
+		"method; intervals and p take them for independent, and so are rather too wide."
+	t := viz.Table{Title: title, Header: append(heads, "difference", "p", "seeds"), Notes: []string{note}}
+	return &Differences{ps: map[string][]float64{}, table: t}
 }
 
 // Add appends own − base under the names of the pair, the method last. Both have one number per seed. A difference
@@ -38,7 +41,8 @@ func (d *Differences) Add(own, base []float64, names ...string) {
 		return
 	}
 	d.at, d.ps[method] = append(d.at, len(d.ps[method])), append(d.ps[method], p)
-	d.table.Rows = append(d.table.Rows, append(names, difference.String(), "", fmt.Sprintf("%d and %d", len(own), len(base))))
+	d.table.Rows = append(d.table.Rows, append(names, difference.String(), "",
+		fmt.Sprintf("%d and %d", len(own), len(base))))
 }
 
 // Table is what has been added, or a note that nothing could be.
@@ -48,8 +52,8 @@ func (d *Differences) Table() viz.Table {
 		t.Notes = []string{"No difference can be tested yet: it takes two seeds or more of both methods."}
 	}
 	for i, row := range t.Rows {
-		family := d.ps[row[len(row)-4]]
-		row[len(row)-2] = fmt.Sprintf("%.2g (Holm over %s)", stats.Holm(family)[d.at[i]], viz.Count(len(family), "comparison"))
+		ps := d.ps[row[len(row)-4]]
+		row[len(row)-2] = fmt.Sprintf("%.2g (Holm over %s)", stats.Holm(ps)[d.at[i]], viz.Count(len(ps), "comparison"))
 	}
 	return t
 }

@@ -19,7 +19,7 @@ type comparison struct {
 	of        string // "MAPPO-CERMIC − MAPPO"
 	trials    []Trial
 	score     func(results.Group) ([]float64, error)                    // one number a run; nil: the last evaluation
-	terms     func([][]float64) (groups [][]float64, weights []float64) // of the contrast that the number is; of a ratio of variances nil
+	terms     func([][]float64) (groups [][]float64, weights []float64) // of the contrast; nil for a ratio of variances
 	null      float64
 	mechanism bool // the claim is about a mechanism of CERMIC, which must be active in its runs
 

@@ -146,7 +146,8 @@ func (t *Benchmark) Published(task, method string) string {
 func (t *Benchmark) of(trial Trial) (Cell, bool) {
 	for _, row := range t.Rows {
 		for _, c := range row.Cells {
-			if c.Minus == nil && c.Trial.Task == trial.Task && c.Trial.Method == trial.Method && slices.Equal(c.Trial.Set, trial.Set) {
+			if c.Minus == nil && c.Trial.Task == trial.Task && c.Trial.Method == trial.Method &&
+				slices.Equal(c.Trial.Set, trial.Set) {
 				return c, true
 			}
 		}

@@ -104,7 +104,8 @@ func (c *Cell) Report(st *results.Store) (viz.Box, error) {
 	printed := strings.Replace(cell.Printed(), "-", "−", 1)
 	published := "Published: " + printed + "."
 	if changed {
-		published = "Published: none with " + strings.Join(c.settings, ", ") + "; " + printed + " with the row's own settings."
+		published = "Published: none with " + strings.Join(c.settings, ", ") + "; " + printed +
+			" with the row's own settings."
 	}
 	box := viz.Box{Head: "not trained", Text: fmt.Sprintf("%s, budget %s.", c.Name, c.budget), Lines: []string{published}}
 	if len(scores) == 0 {
@@ -170,7 +171,8 @@ func Takes(es []experiment.Config, st *results.Store) (string, error) {
 	case len(es):
 		return "a time that is not known yet", nil
 	}
-	return fmt.Sprintf("about %s%s, without %s of unknown rate", viz.Clock(seconds), assumed, viz.Count(unknown, "run")), nil
+	return fmt.Sprintf("about %s%s, without %s of unknown rate",
+		viz.Clock(seconds), assumed, viz.Count(unknown, "run")), nil
 }
 
 // slowest returns the lowest rate of any method at a budget, 0 if none is known.

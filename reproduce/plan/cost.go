@@ -134,8 +134,8 @@ func CostTable(costs []Cost) viz.Table {
 		t.Rows = append(t.Rows, []string{
 			name, fmt.Sprint(c.Runs), fmt.Sprint(c.Done), viz.Short(float64(c.Frames)), rate, left})
 	}
-	t.Notes = []string{fmt.Sprintf("Altogether %s of training%s. Runs that are trained at the same time share the processor.",
-		viz.Clock(total.Seconds()), unknown)}
+	t.Notes = []string{fmt.Sprintf("Altogether %s of training%s. Runs that are trained at the same time share "+
+		"the processor.", viz.Clock(total.Seconds()), unknown)}
 	return t
 }
 

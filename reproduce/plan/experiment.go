@@ -70,7 +70,8 @@ func allowed(assignment string) error {
 		return fmt.Errorf("-set %s: want key=value, for example explore.alpha=0.5", assignment)
 	}
 	if nextSetting.MatchString(value) {
-		return fmt.Errorf("-set %s: settings are separated by spaces, as in -set explore.alpha=0.5 explore.memory=mlp", assignment)
+		return fmt.Errorf("-set %s: settings are separated by spaces, as in -set explore.alpha=0.5 explore.memory=mlp",
+			assignment)
 	}
 	key = strings.TrimSpace(key)
 	if instead, ok := otherFlags[strings.TrimSuffix(key, ".kind")]; ok {

@@ -120,6 +120,7 @@ func changes(now, next experiment.Config) (settings []string, ok bool, err error
 		return nil, false, err
 	}
 	context := func(set string) bool { return strings.HasPrefix(set, "explore.actor_uses_context=") } // an actor's input
-	ok = !slices.ContainsFunc(settings, context) && x.Agents == y.Agents && x.InLen() == y.InLen() && x.State == y.State && x.Act.Len() == y.Act.Len()
+	ok = !slices.ContainsFunc(settings, context) && x.Agents == y.Agents && x.InLen() == y.InLen() &&
+		x.State == y.State && x.Act.Len() == y.Act.Len()
 	return settings, ok, nil
 }

@@ -21,7 +21,8 @@ const (
 
 // NewPretraining is the usual pre-training of a memory, by its kind and with default settings, on a task.
 func NewPretraining(task, kind string) (experiment.Pretraining, error) {
-	p := experiment.Pretraining{Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1, Peers: cermic.Default().PeerChannels}
+	p := experiment.Pretraining{Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1,
+		Peers: cermic.Default().PeerChannels}
 	t, err := FindTask(task)
 	if err != nil {
 		return p, err
@@ -39,7 +40,8 @@ func NewPretraining(task, kind string) (experiment.Pretraining, error) {
 
 // PretrainingOf is the pre-training for the memory of e on its task.
 func PretrainingOf(e experiment.Config, budget string) (experiment.Pretraining, error) {
-	p := experiment.Pretraining{Task: Rewarded(e.Task, envs.Sparse), Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1}
+	p := experiment.Pretraining{Task: Rewarded(e.Task, envs.Sparse),
+		Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1}
 	if budget == cermiclib.Presets[0].Budget.Name {
 		p.Frames, p.Epochs = 4000, 2
 	}

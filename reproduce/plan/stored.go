@@ -43,8 +43,8 @@ func Stored(st *results.Store, id string) (experiment.Config, error) {
 	}
 	e, err := experiment.Of(r)
 	if err != nil {
-		return e, fmt.Errorf("run %s cannot be read by this program, since a notebook or another version of it made the run: %w",
-			r.ID, err)
+		return e, fmt.Errorf("run %s cannot be read by this program, since a notebook or another version of it "+
+			"made the run: %w", r.ID, err)
 	}
 	e.Method = Labelled([]*results.Record{r})[0].Method
 	return e, nil

@@ -64,7 +64,8 @@ func Install(path, dir string) error {
 func xlacacheCompile(p unsafe.Pointer) unsafe.Pointer {
 	args, f := (*C.compile_args)(p), installed.folder.Load()
 	key := f.key(view(args.program.code, args.program.code_size), view(args.options, args.options_size))
-	if code := f.read(key); code != nil && bool(C.xlacache_load(args, (*C.char)(unsafe.Pointer(&code[0])), C.size_t(len(code)))) {
+	if code := f.read(key); code != nil &&
+		bool(C.xlacache_load(args, (*C.char)(unsafe.Pointer(&code[0])), C.size_t(len(code)))) {
 		hits.Add(1)
 		return nil
 	}

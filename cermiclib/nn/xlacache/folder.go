@@ -37,7 +37,8 @@ func open(dir, path string) (*folder, error) {
 		return nil, fmt.Errorf("compiled graphs cannot be kept: %w", err)
 	}
 	h := sha256.New()
-	add(h, []byte("1"), []byte(path), fmt.Append(nil, info.Size(), info.ModTime().UnixNano()), []byte(os.Getenv("XLA_FLAGS")), processor())
+	add(h, []byte("1"), []byte(path), fmt.Append(nil, info.Size(), info.ModTime().UnixNano()),
+		[]byte(os.Getenv("XLA_FLAGS")), processor())
 	f := &folder{dir: dir, salt: h.Sum(nil)}
 	f.prune()
 	return f, nil
@@ -47,7 +48,8 @@ func open(dir, path string) (*folder, error) {
 func processor() []byte {
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	first, _, _ := strings.Cut(string(text), "\n\n")
-	lines := slices.DeleteFunc(strings.Split(first, "\n"), func(line string) bool { return strings.HasPrefix(line, "cpu MHz") })
+	clock := func(line string) bool { return strings.HasPrefix(line, "cpu MHz") }
+	lines := slices.DeleteFunc(strings.Split(first, "\n"), clock)
 	return []byte(strings.Join(lines, "\n"))
 }
 

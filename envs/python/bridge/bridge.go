@@ -217,7 +217,7 @@ func (e *Env) take(choices []int32, forces []float32) error {
 }
 
 // paint renders cells [E,N,H,W] of the environments in mask (nil: all) into pixels [E,N,8H,8W,3], on several cores; it
-// does nothing if pixels is nil. Cells are the caller's memory, and a panic on another goroutine could not be recovered.
+// does nothing if pixels is nil. Cells are the caller's memory, and a panic on another goroutine cannot be recovered.
 func (e *Env) paint(pixels []uint8, cells []uint16, mask []uint8) error {
 	if pixels == nil {
 		return nil

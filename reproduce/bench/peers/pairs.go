@@ -63,8 +63,8 @@ func (m *Machine) withJAX(args ...string) func(context.Context) (float64, error)
 // always paints).
 func (m *Machine) pairs() []pair {
 	var ofPaper []string // of a rollout batch: frames, environments, passes over it, frames of a minibatch
-	for _, key := range []string{"collected_frames_per_batch", "envs_per_worker", "minibatch_iterations", "minibatch_size"} {
-		ofPaper = append(ofPaper, paper.Hyper("on_policy."+key))
+	for _, k := range []string{"collected_frames_per_batch", "envs_per_worker", "minibatch_iterations", "minibatch_size"} {
+		ofPaper = append(ofPaper, paper.Hyper("on_policy."+k))
 	}
 	onPolicy := []string{"train", "mappo", "2",
 		"on_policy_collected_frames_per_batch=" + ofPaper[0], "on_policy_n_envs_per_worker=" + ofPaper[1],
