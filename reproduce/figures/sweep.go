@@ -299,7 +299,8 @@ func (s *Sweep) table(st *results.Store, m measure, note string, cell func(seeds
 }
 
 // column has the cells of a point: a measure of all policies, if they are wanted, and of all methods.
-func (p point) column(st *results.Store, m measure, cell func([]float64) string, policies bool) (cells []string, err error) {
+func (p point) column(st *results.Store, m measure, cell func([]float64) string, policies bool) ([]string, error) {
+	var cells []string
 	if policies {
 		played, err := p.plays()
 		if err != nil {
