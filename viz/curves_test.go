@@ -256,25 +256,3 @@ func TestAFigureIsWrittenInEveryFormat(t *testing.T) {
 	}
 	must.Refuse(t, Plotted(p, Width, Height).Write(filepath.Join(t.TempDir(), "figure.gif")), ".png or .svg")
 }
-
-func TestLegendOfTrainingsLeavesOutWhatAllHave(t *testing.T) {
-	names := func(labels ...string) (out []Style) {
-		for _, l := range labels {
-			out = append(out, Style{Name: l})
-		}
-		return out
-	}
-	long := "MAPPO-CERMIC-UCB budget.frames=300000 task.tv=screen (else explore)"
-	for _, c := range []struct {
-		legend []Style
-		want   []string
-	}{
-		{names(long+" (until 90k)", long, "MAPPO task.tv=screen"), []string{"MAPPO-CERMIC-UCB (until 90k)", "MAPPO-CERMIC-UCB", "MAPPO"}},
-		{names(long), []string{"MAPPO-CERMIC-UCB task.tv=screen"}},
-		{names("MAPPO budget.frames=1", "MAPPO budget.frames=2"), []string{"MAPPO budget.frames=1", "MAPPO budget.frames=2"}},
-	} {
-		if got := distinct(c.legend); !slices.Equal(got, c.want) {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
-}

@@ -4,9 +4,7 @@ package viz
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot/vg"
 
@@ -46,39 +44,11 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 	p, err := CurvePanels(columns, charts...)
 	p.Width, p.Height = vg.Length(7.6/float64(columns))*vg.Inch, 2.2*vg.Inch
 	p.Legend = Looks(perGroup(gs, nil)...)
-	for i, name := range distinct(p.Legend) {
-		p.Legend[i].Name = name
-	}
 	for _, plot := range slices.Concat(p.Rows...) {
 		plot.X.Max = max(plot.X.Max, last) // evaluations are rare, and all panels have one axis
 	}
 	return p, err
 }
-
-// distinct are the names of a legend without what all of them have in common, and without their budgets if names stay
-// different.
-func distinct(legend []Style) (names []string) {
-	words := make([][]string, len(legend))
-	for i, style := range legend {
-		words[i] = strings.Fields(budgetWords.ReplaceAllString(style.Name, ""))
-	}
-	for _, all := range words {
-		name := slices.DeleteFunc(slices.Clone(all), func(word string) bool {
-			common := func(other []string) bool { return slices.Contains(other, word) }
-			return word != all[0] && len(words) > 1 && !slices.ContainsFunc(words, func(o []string) bool { return !common(o) })
-		})
-		names = append(names, strings.Join(name, " "))
-	}
-	if len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
-		for i, style := range legend {
-			names[i] = style.Name
-		}
-	}
-	return names
-}
-
-// budgetWords are how a label names a custom budget.
-var budgetWords = regexp.MustCompile(` budget\.\S+| \(else \w+\)`)
 
 // perGroup is one series a group: that of lines with its label, or an empty one, which keeps the place of its colour.
 func perGroup(gs []results.Group, lines []Series) []Series {

@@ -62,13 +62,27 @@ func Family(st *results.Store, front *results.Record) ([]results.Group, error) {
 		}
 	}
 	same = slices.DeleteFunc(same, func(r *results.Record) bool { return !family[r.ID] })
-	return plan.Groups(same), err
+	return inWorld(same), err
 }
 
 // Alike are all runs of st in the same world as front, with its reward and seed, and front itself.
 func Alike(st *results.Store, front *results.Record) ([]results.Group, error) {
 	same, err := sameWorld(st, front)
-	return plan.Groups(same), err
+	return inWorld(same), err
+}
+
+// inWorld groups runs of one world. Labels leave out the world's settings, and the frames unless they alone differ.
+func inWorld(same []*results.Record) []results.Group {
+	without := []string{"budget.frames"}
+	for _, r := range same {
+		values, _ := conf.Values(r.Experiment) // none of a run of another program
+		for key := range values {
+			if strings.HasPrefix(key, "task.") {
+				without = append(without, key)
+			}
+		}
+	}
+	return plan.Groups(same, without...)
 }
 
 // Moments are the runs of st in the world of e, with its seed, whose weights are there, in the order of their frames.

@@ -61,6 +61,27 @@ func TestCurvesOfOneRewardLeaveItOutOfTheirLabels(t *testing.T) {
 	}
 }
 
+func TestRunsOfOneWorldAreLabelledByWhatDiffers(t *testing.T) {
+	for _, c := range []struct{ sets, want []string }{
+		{[]string{"budget.frames=300000 task.tv=screen", "task.tv=screen learner.lr=0.1"}, []string{"mappo", "mappo learner.lr=0.1"}},
+		{[]string{"budget.frames=300000 task.tv=screen"}, []string{"mappo"}},
+		{[]string{"budget.frames=3000", "budget.frames=6000"}, []string{"mappo budget.frames=3000", "mappo budget.frames=6000"}},
+	} {
+		var same []*results.Record
+		for _, set := range c.sets {
+			e := configure(t, plan.Request{Task: "lock", Method: "mappo", Budget: "explore", Set: strings.Fields(set), Seed: 1})
+			same = append(same, libtest.Record(t, e, e.Label()))
+		}
+		var got []string
+		for _, g := range inWorld(same) {
+			got = append(got, g.Label)
+		}
+		if slices.Sort(got); !slices.Equal(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 // The score of an episode's first steps has panels where runs noted it, and no empty ones where none did.
 func TestFirstStepsHavePanelsWhereRunsNotedThem(t *testing.T) {
 	r := recorded(t, plan.Request{Task: "clean_up", Method: "mappo", Budget: "short", Seed: 1})

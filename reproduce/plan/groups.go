@@ -189,8 +189,8 @@ func labelOf(d cermiclib.Description, without []string) string {
 		key, _, _ := strings.Cut(c, "=")
 		return slices.Contains(without, key) || ofBudget(key) && slices.Contains(without, budgetKey)
 	})
-	if slices.Contains(without, budgetKey) {
-		d.Base = ""
+	if !slices.ContainsFunc(d.Changes, ofBudget) {
+		d.Base = "" // the budget that changes would refer to
 	}
 	return d.String()
 }
