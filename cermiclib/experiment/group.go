@@ -131,17 +131,10 @@ func inGroup(view *envs.View, err error) error {
 // learn runs the stages after a rollout batch: the explorer's reward, the learner's update, the explorer's.
 func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
 	type stage = func(context.Context, *rl.Rollout) (rl.Scalars, error)
-	x := g.x
-	for _, run := range []stage{g.module.Reward, g.learner.Update, g.module.Update} {
-		s, err := run(ctx, x)
+	for _, run := range []stage{g.reward, g.learner.Update, g.module.Update} {
+		s, err := run(ctx, g.x)
 		if err != nil {
-			return fmt.Errorf("iteration %d: %w", x.Iteration, err)
-		}
-		for i, r := range x.Intrinsic {
-			if r-r != 0 { // NaN or infinite
-				return fmt.Errorf("iteration %d: the intrinsic reward of agent %d in environment %d became %g",
-					x.Iteration, i%x.N, i/x.N%x.E, r)
-			}
+			return fmt.Errorf("iteration %d: %w", g.x.Iteration, err)
 		}
 		if err := done(s); err != nil {
 			return err
@@ -149,6 +142,20 @@ func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
 	}
 	g.logActions()
 	return nil
+}
+
+// reward writes the intrinsic rewards, which must be finite.
+func (g *group) reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	s, err := g.module.Reward(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range x.Intrinsic {
+		if r-r != 0 { // NaN or infinite
+			return nil, fmt.Errorf("the intrinsic reward of agent %d in environment %d became %g", i%x.N, i/x.N%x.E, r)
+		}
+	}
+	return s, nil
 }
 
 // decide samples the actions of step k, each agent from its own stream. frames counts the frames trained so far;
