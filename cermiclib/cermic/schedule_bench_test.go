@@ -32,7 +32,9 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-var scheduleFlag = flag.String("schedules", "", "part of the names of the benchmarks to run (minutes each)")
+var scheduleFlag = flag.String("schedules", "", "budget whose schedules are compared (minutes; paper: two hours)")
+
+var memoriesFlag = flag.String("memories", `["mlp","gru","graph"]`, "memories of the modules in BenchmarkSchedules")
 
 var minibatchFlag = flag.Int("minibatch", 128, "agent steps of a gradient step in BenchmarkSchedules")
 
@@ -43,43 +45,43 @@ var sharesFlag = flag.String("shares", "[0.5,1,2,4]", "gradient steps of the mod
 // fraction of the improvement with four times as many steps. It is the smallest over L_explore, InfoNCE and detector
 // gain. D38 requires 0.9.
 //
-//	go test ./cermiclib/cermic -run '^$' -bench Schedules -benchtime 1x -timeout 1h -schedules demo/graph -minibatch 128
+//	go test ./cermiclib/cermic -run '^$' -bench Schedules -benchtime 1x -timeout 1h -schedules demo -minibatch 128
 func BenchmarkSchedules(b *testing.B) {
+	var memories []string
+	must.Do(b, json.Unmarshal([]byte(*memoriesFlag), &memories))
 	for _, budget := range []struct {
 		name, task string
 		frames     int
 		schedule   rl.Schedule
 	}{
-		{"explore", "explore/lock", 150_000, rl.Schedule{Rollout: 3000, Minibatch: 750, LR: 7e-4, Width: 64}},
-		{"demo", "vmas/wheel", 120_000, rl.Schedule{Rollout: 6000, Minibatch: 1200, LR: 3e-4}},
-		{"short", "vmas/wheel", 600_000, rl.Schedule{Rollout: 6000, Minibatch: 1200, LR: 3e-4}},
+		{"explore", "explore/lock", 150_000, rl.Schedule{Rollout: 3000, Epochs: 10, Minibatch: 750, LR: 7e-4, Width: 64}},
+		{"demo", "vmas/wheel", 120_000, rl.Schedule{Rollout: 6000, Epochs: 10, Minibatch: 1200, LR: 3e-4}},
+		{"short", "vmas/wheel", 600_000, rl.Schedule{Rollout: 6000, Epochs: 10, Minibatch: 1200, LR: 3e-4}},
+		{"paper", "vmas/wheel", 3_024_000, rl.Schedule{Rollout: 36_000, Epochs: 30, Minibatch: 2400}},
 	} {
-		for _, mem := range []string{"mlp", "gru", "graph"} {
-			name := budget.name + "/" + mem
-			if *scheduleFlag == "" || !strings.Contains(name, *scheduleFlag) {
-				continue
-			}
-			b.Run(name, func(b *testing.B) {
-				s := budget.schedule
-				s.Epochs, s.Sparing = 10, true
-				s.Frames, s.Updates = budget.frames, s.Epochs*s.Rollout/s.Minibatch
-				compareSchedules(b, budget.task, mem, s)
-			})
+		if *scheduleFlag == "" || !strings.Contains(budget.name, *scheduleFlag) {
+			continue
 		}
+		b.Run(budget.name, func(b *testing.B) {
+			s := budget.schedule
+			s.Sparing, s.Frames, s.Updates = budget.name != "paper", budget.frames, s.Epochs*s.Rollout/s.Minibatch
+			compareSchedules(b, budget.task, memories, s)
+		})
 	}
 }
 
-func compareSchedules(b *testing.B, task, mem string, s rl.Schedule) {
-	c := Default()
-	must.Do(b, conf.Set(&c, "memory", mem))
-	c = rl.OnSchedule[explore.Config](c, s).(Config)
+func compareSchedules(b *testing.B, task string, memories []string, s rl.Schedule) {
 	p := &panel{last: s.Frames/s.Rollout - 1}
 	var shares []float64
 	must.Do(b, json.Unmarshal([]byte(*sharesFlag), &shares))
-	for _, share := range shares {
-		d := c
-		d.Minibatch, d.Steps = *minibatchFlag, int(math.Ceil(share*float64(s.Updates)))
-		p.cfgs = append(p.cfgs, d)
+	for _, mem := range memories {
+		c := Default()
+		must.Do(b, conf.Set(&c, "memory", mem))
+		c = rl.OnSchedule[explore.Config](c, s).(Config)
+		for _, share := range shares {
+			c.Minibatch, c.Steps = *minibatchFlag, int(math.Ceil(share*float64(s.Updates)))
+			p.cfgs = append(p.cfgs, c)
+		}
 	}
 	cfg := must.Value(envs.Default(task))
 	shared := cfg.Shared()
@@ -94,14 +96,15 @@ func compareSchedules(b *testing.B, task, mem string, s rl.Schedule) {
 	for b.Loop() {
 		must.Value(experiment.Run(b.Context(), e, store))
 	}
-	b.Logf("steps minibatch ms/rollout explore nce_gain detector_gain calib_std gamma_hi progress")
+	b.Logf("memory steps minibatch ms/rollout explore nce_gain detector_gain calib_std gamma_hi progress")
 	for i, got := range p.final {
 		progress := "-"
-		if j := slices.Index(shares, 4*shares[i]); j >= 0 {
-			progress = fmt.Sprintf("%.2f", progressOf(p.first[i], got, p.final[j]))
+		mem := i / len(shares)
+		if j := slices.Index(shares, 4*shares[i%len(shares)]); j >= 0 {
+			progress = fmt.Sprintf("%.2f", progressOf(p.first[i], got, p.final[mem*len(shares)+j]))
 		}
-		b.Logf("%5d %9d %10.0f %7.3f %8.3f %13.3f %9.4f %8.2f %8s",
-			p.cfgs[i].Steps, p.cfgs[i].Minibatch, float64(p.took[i].Milliseconds())/float64(p.last),
+		b.Logf("%6s %5d %9d %10.0f %7.3f %8.3f %13.3f %9.4f %8.2f %8s",
+			memories[mem], p.cfgs[i].Steps, p.cfgs[i].Minibatch, float64(p.took[i].Milliseconds())/float64(p.last),
 			got["explore"], got["nce_gain"], got["detector_gain"], got["calib_std"], got["gamma_hi"], progress)
 	}
 }
