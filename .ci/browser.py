@@ -200,9 +200,9 @@ class Lab:
         return 0, 0, ""
 
     def trains(self, mark=""):
-        """Whether the line shows frames of a run that holds a mark, and the store has as many."""
+        """Whether the line shows new frames of a run that holds a mark."""
         frames, total, line = self.line()
-        return frames and "frames/s" in line and mark in line and line
+        return frames and any(sign in line for sign in ("frames/s", "collected")) and mark in line and line
 
     def picture(self, name):
         if len(sys.argv) > 1:

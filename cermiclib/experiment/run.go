@@ -181,7 +181,7 @@ func (s *session) train(ctx context.Context) (err error) {
 	} else {
 		s.saved = time.Now() // a fork saves where it begins: its parent may move on
 	}
-	for {
+	for first := true; ; first = false {
 		if err := s.capture(); err != nil {
 			return err
 		}
@@ -195,6 +195,12 @@ func (s *session) train(ctx context.Context) (err error) {
 			return s.claim.Finish(s.host())
 		}
 		var done iteration // a new one each time: a stage that was left behind may still write into it
+		if err := s.patiently(ctx, func() error { return s.collect(ctx, &done) }); err != nil {
+			return s.stopped(ctx, err)
+		}
+		if first { // the update takes longer, and a page waits to see what a control has changed
+			s.emit(s.event(0, results.Event{State: "updating", Visits: s.trainer.visited.snapshot(s.trainer.frames)}))
+		}
 		if err := s.patiently(ctx, func() error { return s.iterate(ctx, &done) }); err != nil {
 			return s.stopped(ctx, err)
 		}
@@ -233,18 +239,26 @@ func (s *session) save() error {
 }
 
 type iteration struct {
+	start   time.Time
 	scalars rl.Scalars
 	eval    *results.Eval // nil if none was due
 	fps     float64       // frames a second, evaluations left out, in the time left, too
 }
 
-// iterate trains one iteration and evaluates if that is due.
+// collect fills the rollout batch of an iteration.
+func (s *session) collect(ctx context.Context, out *iteration) (err error) {
+	out.start = time.Now()
+	out.scalars, err = s.trainer.collect(ctx)
+	return err
+}
+
+// iterate updates on the collected rollout batch, and evaluates if that is due.
 func (s *session) iterate(ctx context.Context, out *iteration) (err error) {
-	start, before := time.Now(), s.trainer.frames
-	if out.scalars, err = s.trainer.iterate(ctx); err != nil {
+	before := s.trainer.frames
+	if out.scalars, err = s.trainer.learn(ctx, out.scalars); err != nil {
 		return err
 	}
-	out.fps = float64(s.trainer.frames-before) / time.Since(start).Seconds()
+	out.fps = float64(s.trainer.frames-before) / time.Since(out.start).Seconds()
 	if s.due(before, s.trainer.frames) {
 		out.eval, err = s.trainer.evaluate(ctx, nil)
 	}

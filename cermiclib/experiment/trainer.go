@@ -114,6 +114,11 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 	if err != nil {
 		return nil, err
 	}
+	return t.learn(ctx, scalars)
+}
+
+// learn updates all parts on the rollout batch that collect has reported with these scalars, to which it adds theirs.
+func (t *trainer) learn(ctx context.Context, scalars rl.Scalars) (rl.Scalars, error) {
 	if err := t.finite(scalars); err != nil {
 		return nil, t.causeOf(err)
 	}

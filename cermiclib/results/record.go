@@ -190,8 +190,8 @@ type Event struct {
 	Metric    string             // name of an evaluation's mean score: "reward", "win rate"
 	Eval      *Eval              // a new evaluation
 	Scalars   map[string]float64 // a finished iteration
-	Visits    *Visits            // with Scalars: the cells visited so far, nil if the task declares none
-	State     string             // "compiling", "stopped" and saved, or empty
+	Visits    *Visits            // with Scalars or "updating": the cells visited so far, nil if the task declares none
+	State     string             // "compiling", "updating" after the first rollout, "stopped" and saved, or empty
 	FromStore bool               // the record was found complete, nothing was trained
 	Failed    string             // reason of an end without result; Record then has no results
 	Note      string             // one line for the user: backend, a lock to wait for, a damaged file set aside

@@ -61,7 +61,12 @@ type Live struct {
 // NewLive shows draw of an empty record at once, and of the growing record when Watch gets an event. Except for
 // evaluations, it redraws at most once a second. draw returns a value that Show accepts.
 func NewLive(draw func(*results.Record) (any, error)) *Live {
-	l := &Live{newBlock(), func(e results.Event) (any, error) { return draw(e.Record) }}
+	l := &Live{newBlock(), func(e results.Event) (any, error) {
+		if e.State == "updating" {
+			return nil, nil // no scalars yet
+		}
+		return draw(e.Record)
+	}}
 	l.redraw(results.Event{Record: &results.Record{}})
 	return l
 }
@@ -81,7 +86,7 @@ func NewMap() *Live {
 
 // Watch is a watcher of a run.
 func (l *Live) Watch(e results.Event) {
-	rare := ended(e) || e.Eval != nil || e.State == "compiling"
+	rare := ended(e) || e.Eval != nil || e.State == "compiling" || e.State == "updating"
 	if e.Record != nil && (rare || e.Scalars != nil && l.due(time.Now())) {
 		l.redraw(e)
 	}
@@ -162,6 +167,8 @@ func (p *Progress) line() string {
 	switch {
 	case e.State == "compiling":
 		s += " · compiling"
+	case e.State == "updating":
+		s += " · new frames collected, updating"
 	case e.State == "stopped":
 		s += fmt.Sprintf(" · stopped at %s, saved", viz.Short(float64(e.Frames)))
 	case e.FromStore:

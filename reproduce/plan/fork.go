@@ -64,7 +64,8 @@ func relabel(e *experiment.Config, parent string) {
 }
 
 // Turn returns the experiment that follows now when its settings change to next's. If now is partly trained in st and
-// a fork can change these settings, it is a fork of now. Otherwise it is next, a run of its own.
+// a fork can change these settings, it is a fork of now. Otherwise it is next, a run of its own. A fork that has not
+// trained yet stands for its parent.
 func Turn(st *results.Store, now, next experiment.Config) (experiment.Config, error) {
 	id, err := now.ID()
 	if err != nil {
@@ -77,15 +78,30 @@ func Turn(st *results.Store, now, next experiment.Config) (experiment.Config, er
 	if len(settings) == 0 {
 		return now, nil // moved, and moved back
 	}
-	r, err := st.Get(id)
-	if err != nil || r.Complete {
+	if r, err := st.Get(id); err == nil && r.Complete {
 		return next, nil
 	}
-	saved, err := st.Checkpoint(id)
-	if err != nil || saved.Frames == 0 {
-		return next, nil // nothing to go on from
+	at := 0
+	if saved, err := st.Checkpoint(id); err == nil {
+		at = saved.Frames
 	}
-	return branch(now, saved.Frames, settings)
+	if n := len(now.Forks); n > 0 && at <= now.Forks[n-1].At {
+		parent, err := Stored(st, now.Forks[n-1].Parent)
+		if err != nil {
+			return next, nil
+		}
+		at, now = now.Forks[n-1].At, parent
+		if settings, ok, err = changes(now, next); err != nil || !ok {
+			return next, err
+		}
+	}
+	switch {
+	case at == 0:
+		return next, nil // nothing to go on from
+	case len(settings) == 0:
+		return now, nil // moved, and moved back
+	}
+	return branch(now, at, settings)
 }
 
 // Continue returns the experiment that continues run id of st with the settings of next and the run's seed. It is next,

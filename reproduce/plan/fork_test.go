@@ -54,6 +54,17 @@ func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 	if len(e.Forks) != 1 || e.Forks[0].At != 1000 || !strings.HasSuffix(e.Method, "learner.lr=0.001 policy.hidden=[8] (learner.lr=0.0001 until 1k)") {
 		t.Errorf("in the middle: %q with forks %+v, want a branch at 1000 frames", e.Method, e.Forks)
 	}
+	slower := turn(now, ask("learner.lr=0.0003"))
+	if f := turn(e, ask("learner.lr=0.0003")); f.Label() != slower.Label() || f.Forks[0].Parent != e.Forks[0].Parent {
+		t.Errorf("moved again before the branch trains: %q of %+v, want %q", f.Label(), f.Forks, slower.Label())
+	}
+	libtest.Stop(t, e, 1000, st)
+	if f := turn(e, ask("learner.lr=0.0003")); f.Label() != slower.Label() {
+		t.Errorf("moved again where the branch begins: %q, want %q", f.Label(), slower.Label())
+	}
+	if f := turn(e, now); len(f.Forks) != 0 || f.Label() != now.Label() {
+		t.Errorf("moved and moved back before the branch trains: %q, want %q", f.Label(), now.Label())
+	}
 	if e := turn(now, now); len(e.Forks) != 0 {
 		t.Errorf("moved and moved back: %+v, want the same run", e.Forks)
 	}

@@ -322,7 +322,7 @@ func (p *player) watch(ctx context.Context, e results.Event) {
 			p.batches--
 		}
 		p.yield(ctx)
-	case e.State != "":
+	case e.State == "compiling" || e.State == "stopped":
 		send("state", e.State)
 	}
 }
