@@ -162,7 +162,8 @@ func (s *session) release() {
 	}
 }
 
-func (s *session) train(ctx context.Context) (err error) {
+// begin brings the trainer to the last checkpoint, or to where the run branches off.
+func (s *session) begin(ctx context.Context) (err error) {
 	if c, ok := s.claim.LoadCheckpoint(); ok {
 		if s.before, err = s.trainer.restore(ctx, c); ctx.Err() != nil {
 			return ctx.Err()
@@ -173,13 +174,16 @@ func (s *session) train(ctx context.Context) (err error) {
 			s.sources = results.SeveralSources
 		}
 		s.note(fmt.Sprintf("going on at %d frames", s.trainer.frames))
-		s.saved = time.Now()
-	} else if len(s.exp.Forks) > 0 {
-		if err := s.patiently(ctx, func() error { return s.branchOff(ctx) }); err != nil {
-			return err
-		}
-	} else {
-		s.saved = time.Now() // a fork saves where it begins: its parent may move on
+	} else if len(s.exp.Forks) > 0 { // saved where it begins, as its parent may move on
+		return s.patiently(ctx, func() error { return s.branchOff(ctx) })
+	}
+	s.saved = time.Now()
+	return nil
+}
+
+func (s *session) train(ctx context.Context) error {
+	if err := s.begin(ctx); err != nil {
+		return err
 	}
 	for first := true; ; first = false {
 		if err := s.capture(); err != nil {
