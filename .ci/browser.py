@@ -33,7 +33,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-PLAY, TRAIN, TASK, EXPERIMENT, NUMBER = "controls.Train", "nb.Train(", "func (m Meet) Reward", "func configure()", "nb.Cell("
+PLAY, LOOK, TRAIN, TASK, EXPERIMENT, NUMBER = "controls.Train", "figures.Moments", "nb.Train(", "func (m Meet) Reward", "func configure()", "nb.Cell("
 FRAMES = re.compile(r"([\d.]+)(k?) of ([\d.]+)(k?) frames")
 
 
@@ -286,6 +286,7 @@ def playground(lab):
     looks(lab)
     stop(lab)
     restart(lab)
+    moments(lab)
 
 
 def looks(lab):
@@ -415,6 +416,25 @@ def stop(lab):
     exact = [r for r in lab.store.runs().values() if not r["done"] and r["head"]["method"] == line.split(" · ")[0]]
     check(exact, f"the page says {line!r}, the store has no such run")
     wait("no process is left", lambda: not lab.store.training())
+
+
+def moments(lab):
+    """The slider that goes through the points where branches began."""
+    for text in "const seed", "func dashboard", "func setting", LOOK:
+        lab.run_to_end(text, PATIENCE)
+    count = lambda: [int(n) for n in (re.findall(r"Moment (\d+) of (\d+)", lab.said(LOOK)) or [(0, 0)])[0]]
+    first, last = count()
+    check(first == 1 and last >= 4, f"the knobs have left {last} moments, of which {first} is shown")
+    knob = lab.js("return book.widgets[arguments[0]].node.querySelector('.cermic-form [name=moment]')", lab.cell(LOOK))
+    lab.js("arguments[0].scrollIntoView({block: 'center'})", knob)
+    knob.send_keys(Keys.END)
+    _, took = wait("the last moment is shown", lambda: count() == [last, last])
+    told(f"01: look back, until the last of {last} moments is shown", took)
+    wait("the cell ends", lambda: not lab.busy())
+    for width in 1280, 760:
+        lab.browser.set_window_size(width, 1000)
+        lab.cell_picture(lab.cell(LOOK), f"01_moments_{width}", width)
+    lab.browser.set_window_size(1280, 1000)
 
 
 def restart(lab):
