@@ -3,11 +3,13 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"sync"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
@@ -130,28 +132,39 @@ func (t *trainer) learn(ctx context.Context, scalars rl.Scalars) (rl.Scalars, er
 	for _, h := range hooks {
 		h(t.frames, batch)
 	}
-	ofRun := maps.Clone(scalars)
-	for _, g := range t.groups {
-		err := g.learn(ctx, func(s rl.Scalars) error {
-			own := make(rl.Scalars, len(s))
-			for name, v := range s {
-				name = g.path() + name
-				if _, ok := ofRun[name]; ok {
-					return fmt.Errorf("a learner or an explorer reports a scalar %s, which is the run's own: it needs another name",
-						name)
-				}
-				own[name], scalars[name] = v, v
-			}
-			return t.finite(own)
-		})
-		if err != nil {
-			return nil, t.causeOf(err)
-		}
+	own, errs := make([]rl.Scalars, len(t.groups)), make([]error, len(t.groups))
+	var all sync.WaitGroup
+	for i, g := range t.groups { // together: one group's graphs leave cores idle, and groups share no variables
+		all.Go(func() { own[i], errs[i] = t.learnGroup(ctx, g, scalars) })
+	}
+	all.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return nil, t.causeOf(err)
+	}
+	for _, s := range own {
+		maps.Copy(scalars, s)
 	}
 	t.visited.averageBonus(t.groups)
 	t.iteration++
 	t.frames += t.collected()
 	return scalars, nil
+}
+
+// learnGroup updates one group, and returns its scalars under the group's name. ofRun are the run's own scalars.
+func (t *trainer) learnGroup(ctx context.Context, g *group, ofRun rl.Scalars) (rl.Scalars, error) {
+	own := rl.Scalars{}
+	err := g.learn(ctx, func(s rl.Scalars) error {
+		for name, v := range s {
+			name = g.path() + name
+			if _, ok := ofRun[name]; ok {
+				return fmt.Errorf("a learner or an explorer reports a scalar %s, which is the run's own: it needs another name",
+					name)
+			}
+			own[name] = v
+		}
+		return t.finite(own)
+	})
+	return own, err
 }
 
 // collected is the number of frames of a rollout batch.
