@@ -130,6 +130,23 @@ func TestTrainingOfARunThatHasNotBegunShowsTheOthers(t *testing.T) {
 	p.Drawing().Image() // must not panic
 }
 
+// In a session of many branches, the run in front and the complete ones stay recognisable.
+func TestTrainingNamesFewOfManyRuns(t *testing.T) {
+	front, start := trained("9", "mappo-cermic", 1e5, 300_000), trained("a", "mappo", 1e5, 600_000)
+	start.Complete = true
+	rs := []*results.Record{front, start}
+	for _, id := range []string{"3", "4", "5", "6"} {
+		r := trained(id, "mappo-cermic-ucb", 1e5, 300_000)
+		r.Method += " explore.alpha=0." + id
+		rs = append(rs, r)
+	}
+	p := must.Get(Training(front, ofCermic(rs...), 2, measures...))(t)
+	if len(p.Legend) != 2 || p.Legend[0].Name != "MAPPO" || p.Legend[1].Name != "MAPPO-CERMIC" {
+		t.Errorf("the legend is %v, want the run in front and the complete one", p.Legend)
+	}
+	p.Drawing().Image() // must not panic
+}
+
 // Three degenerate maps can be drawn: a run without visits, a projection to no place in the world, and a constant
 // bonus.
 func TestMapsOfVisitsThatSayLittle(t *testing.T) {

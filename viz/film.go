@@ -172,25 +172,38 @@ func inOneView(all []envs.Scene) (seen []envs.Scene, err error) {
 	if len(all) == 0 {
 		return nil, errors.New("no scenes to draw")
 	}
-	view := envs.Scene{MinX: math.Inf(1), MinY: math.Inf(1), MaxX: math.Inf(-1), MaxY: math.Inf(-1)}
 	for i, s := range all {
 		if ratio := aspect(s); !(s.MaxX > s.MinX && ratio <= mostLength && ratio >= 1./mostLength) {
 			return nil, fmt.Errorf("scene %d spans [%g, %g] × [%g, %g], want a rectangle with sides of at most %d to 1",
 				i, s.MinX, s.MaxX, s.MinY, s.MaxY, mostLength)
 		}
-		view.MinX, view.MinY = min(view.MinX, s.MinX), min(view.MinY, s.MinY)
-		view.MaxX, view.MaxY = max(view.MaxX, s.MaxX), max(view.MaxY, s.MaxY)
 	}
-	for _, s := range all {
-		s.MinX, s.MinY, s.MaxX, s.MaxY = view.MinX, view.MinY, view.MaxX, view.MaxY
-		s.Shapes = slices.DeleteFunc(slices.Clone(s.Shapes), func(o envs.Shape) bool {
+	seen = slices.Clone(all)
+	SameView(seen)
+	for i, s := range seen {
+		seen[i].Shapes = slices.DeleteFunc(slices.Clone(s.Shapes), func(o envs.Shape) bool {
 			size := math.Abs(o.Radius) + math.Abs(o.Width) + math.Abs(o.Height)
 			reach := math.Abs(o.X-s.MinX) + math.Abs(o.Y-s.MinY) + size
 			return !(reach <= 20*(s.MaxX-s.MinX+s.MaxY-s.MinY)) || o.Angle-o.Angle != 0
 		})
-		seen = append(seen, s)
 	}
 	return seen, nil
+}
+
+// SameView gives the scenes of several films the smallest view that holds all their views, so that the films can be
+// compared.
+func SameView(films ...[]envs.Scene) {
+	view := envs.Scene{MinX: math.Inf(1), MinY: math.Inf(1), MaxX: math.Inf(-1), MaxY: math.Inf(-1)}
+	for _, s := range slices.Concat(films...) {
+		view.MinX, view.MinY = min(view.MinX, s.MinX), min(view.MinY, s.MinY)
+		view.MaxX, view.MaxY = max(view.MaxX, s.MaxX), max(view.MaxY, s.MaxY)
+	}
+	for _, film := range films {
+		for i := range film {
+			s := &film[i]
+			s.MinX, s.MinY, s.MaxX, s.MaxY = view.MinX, view.MinY, view.MaxX, view.MaxY
+		}
+	}
 }
 
 // aspect is the width of a scene over its height.

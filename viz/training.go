@@ -21,12 +21,19 @@ type Measure struct {
 const Score = ""
 
 // Training draws one panel per measure, for each separately trained group of agents. A panel has one line per group
-// of runs, and there is a legend for all. The group of the run in front is drawn heavy, the others thin. front may be
-// a run without results yet.
+// of runs, and there is a legend for all. The group of the run in front is drawn heavy, the others thin. Of more than
+// five groups, only its own, its parent's and those with a complete run keep colour and name. front may be a run
+// without results yet.
 func Training(front *results.Record, gs []results.Group, columns int, measures ...Measure) (Panels, error) {
 	gs = slices.DeleteFunc(slices.Clone(gs), func(g results.Group) bool { return g.Label == "" })
 	// A setting keeps its colour when another comes to the front.
 	slices.SortStableFunc(gs, func(a, b results.Group) int { return cmp.Compare(a.Label, b.Label) })
+	parent, _ := front.Fork()
+	muted := func(g results.Group) bool {
+		return len(gs) > 5 && !slices.ContainsFunc(g.Runs, func(r *results.Record) bool {
+			return r.ID == front.ID || r.ID == parent || r.Complete
+		})
+	}
 	var charts []Chart
 	last := 0.0
 	for _, m := range ofGroups(results.Flat(gs), measures) {
@@ -38,12 +45,21 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 		for k, g := range gs {
 			series[k].Faint = !slices.ContainsFunc(g.Runs, func(r *results.Record) bool { return r.ID == front.ID })
 			last = max(last, slices.Max(append(series[k].X, 0)))
+			if muted(g) {
+				series[k] = series[k].Muted()
+			}
 		}
 		charts = append(charts, Chart{Figure{Title: m.Title, X: "frames", Unlabelled: true}, series})
 	}
 	p, err := CurvePanels(columns, charts...)
 	p.Width, p.Height = vg.Length(7.6/float64(columns))*vg.Inch, 2.2*vg.Inch
-	p.Legend = Looks(perGroup(gs, nil)...)
+	all := perGroup(gs, nil)
+	for k, g := range gs {
+		if muted(g) {
+			all[k] = all[k].Muted()
+		}
+	}
+	p.Legend = slices.DeleteFunc(Looks(all...), func(s Style) bool { return s.Name == "" })
 	for _, plot := range slices.Concat(p.Rows...) {
 		plot.X.Max = max(plot.X.Max, last) // evaluations are rare, and all panels have one axis
 	}

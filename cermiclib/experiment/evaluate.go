@@ -238,7 +238,7 @@ func Episode(ctx context.Context, e Config, st *results.Store) ([]envs.Scene, *r
 	return t.filmed(ctx, nil)
 }
 
-// Untrained is Episode with e's initial weights.
+// Untrained is Episode with e's initial weights, in the episode that Episode plays when e's run is complete.
 func Untrained(ctx context.Context, e Config) ([]envs.Scene, *results.Eval, error) {
 	backend, err := nn.Open()
 	if err != nil {
@@ -249,6 +249,8 @@ func Untrained(ctx context.Context, e Config) ([]envs.Scene, *results.Eval, erro
 		return nil, nil, err
 	}
 	defer t.close()
+	each := e.Learner.CollectFrames()
+	t.frames = (e.Budget.Frames + each - 1) / each * each // names the episode
 	return t.filmed(ctx, nil)
 }
 

@@ -29,6 +29,7 @@ type Control struct {
 	name, value string
 	tag         func(value string) string // HTML
 	anew        bool
+	button      bool // value counts how often it was pressed
 }
 
 // Anew makes each move of the control begin another run, also where a fork could change the setting.
@@ -57,9 +58,8 @@ func NewControls() *Controls {
 // Slider adds a number between low and high.
 func (c *Controls) Slider(name string, low, high, step, value float64) *Control {
 	return c.add(name, fmt.Sprint(value), func(value string) string {
-		return fmt.Sprintf(`<input type="range" data-lm-suppress-shortcuts disabled data-name="%s" `+
-			`min="%g" max="%g" step="%g" value="%s"> <output>%s</output>`, html.EscapeString(name), low, high, step,
-			value, value)
+		return fmt.Sprintf(`%s <input type="range" data-lm-suppress-shortcuts disabled data-name="%[1]s" `+
+			`min="%g" max="%g" step="%g" value="%s"> <output>%[5]s</output>`, html.EscapeString(name), low, high, step, value)
 	})
 }
 
@@ -67,7 +67,7 @@ func (c *Controls) Slider(name string, low, high, step, value float64) *Control 
 func (c *Controls) Menu(name, value string, options ...string) *Control {
 	return c.add(name, value, func(value string) string {
 		var b strings.Builder
-		fmt.Fprintf(&b, `<select data-lm-suppress-shortcuts disabled data-name="%s">`, html.EscapeString(name))
+		fmt.Fprintf(&b, `%s <select data-lm-suppress-shortcuts disabled data-name="%[1]s">`, html.EscapeString(name))
 		for _, o := range options {
 			chosen := ""
 			if o == value {
@@ -77,6 +77,15 @@ func (c *Controls) Menu(name, value string, options ...string) *Control {
 		}
 		return b.String() + "</select>"
 	})
+}
+
+// Button adds a button that begins anew with the settings of the others.
+func (c *Controls) Button(text string) {
+	k := c.add(text, "0", func(value string) string {
+		return fmt.Sprintf(`<button data-lm-suppress-shortcuts disabled data-name="%s" value="%s">%[1]s</button>`,
+			html.EscapeString(text), value)
+	})
+	k.anew, k.button = true, true
 }
 
 func (c *Controls) add(name, value string, tag func(string) string) *Control {
@@ -156,7 +165,7 @@ func (c *Controls) show() {
 	}
 	tags := make([]string, len(c.items))
 	for i, k := range c.items {
-		tags[i] = fmt.Sprintf("<label>%s %s</label>", html.EscapeString(k.name), k.tag(k.value))
+		tags[i] = "<label>" + k.tag(k.value) + "</label>"
 	}
 	c.put(asHTML(fmt.Sprintf(controlsHTML, c.id, strings.Join(tags, "\n")), ""))
 }
@@ -185,7 +194,9 @@ func (c *Controls) connected(ctx context.Context) bool {
 func (c *Controls) end() {
 	var parts []string
 	for _, k := range c.items {
-		parts = append(parts, k.name+" = "+k.value)
+		if !k.button {
+			parts = append(parts, k.name+" = "+k.value)
+		}
 	}
 	line := strings.Join(parts, ", ")
 	c.put(asHTML("<small>"+html.EscapeString(line)+"</small>", line))

@@ -188,7 +188,7 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
     run(app, panel, cell, says.contains("cermic-below"));
   }
 
-  // controls brings the sliders and menus of a cell that runs to life, and sends their positions once, and whenever one moves.
+  // controls brings the sliders, menus and buttons of a cell that runs to life, and sends their positions once, and whenever one moves.
   function controls(panel, cell) {
     for (const row of cell.node.querySelectorAll(".cermic-controls")) {
       const live = cell.model.executionState === "running", knobs = [...row.querySelectorAll("[data-name]")];
@@ -200,6 +200,7 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
             if (k.nextElementSibling) { k.nextElementSibling.value = k.value; }
             send();
           };
+          if (k.type === "submit") { k.addEventListener("click", () => { k.value = +k.value + 1; send(); }); } // a button
           k.addEventListener("input", moved);
           k.addEventListener("change", moved); // all that some ways of choosing from a menu bring
         }
