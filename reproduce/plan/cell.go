@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cermic/cermiclib"
@@ -14,6 +15,12 @@ import (
 	"cermic/cermiclib/stats"
 	"cermic/reproduce/paper"
 	"cermic/viz"
+)
+
+// Frames of the paper's training, and of the shortest run that is compared with it: budget short.
+const (
+	paperFrames    = 3_000_000
+	comparedFrames = 600_000
 )
 
 // Cell is one number of a table of the paper with the experiments that reproduce it.
@@ -123,25 +130,42 @@ func (c *Cell) Report(st *results.Store) (viz.Box, error) {
 	}
 	box.Lines = append(box.Lines, line)
 	difference := stats.Interval{Value: ours.Value - cell.Value, Low: ours.Low - cell.Value, High: ours.High - cell.Value}
-	less := "Ours less published: " + paper.Rounded(difference, cell.Decimals) + "."
+	less, share := "Ours less published: "+paper.Rounded(difference, cell.Decimals)+".", ""
+	if measured.Frames < paperFrames {
+		share = fmt.Sprintf("%s of the paper's %s frames. ", commas(measured.Frames), commas(paperFrames))
+	}
 	switch {
 	case changed:
-		box.Head, less = "no published number", ""
+		box.Head, less, share = "no published number", "", ""
 	case measured.FirstSteps > 0:
-		box.Head, less = "not comparable", "The paper does not say whether it scores whole episodes or their first steps."
+		box.Head, share = "not comparable", ""
+		less = "The paper does not say whether it scores whole episodes or their first steps."
+	case measured.Frames < comparedFrames:
+		box.Head = "too short to compare"
 	case math.IsNaN(ours.Low):
 		box.Head = "too few seeds to test"
 	case difference.Excludes(0):
 		box.Mark, box.Head = viz.Bad, "differs from the paper"
 	default:
-		box.Mark, box.Head = viz.Good, "agrees with the paper"
+		box.Mark, box.Head = viz.Good, "not distinguishable from the paper"
+		less += fmt.Sprintf(" These seeds would show a difference of %s or more.",
+			viz.Fixed(ours.High-ours.Value, cell.Decimals))
 	}
+	box.Text = share + box.Text
 	if less != "" {
 		box.Lines = append(box.Lines, less)
 	}
 	box.Lines = append(box.Lines, "Brackets: Student's 95 % interval. "+
 		"The verdict compares it with the published number, which has no interval.", table.Caption)
 	return box, nil
+}
+
+// commas writes a number of frames in full: 3,000,000.
+func commas(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", commas(n/1000), n%1000)
 }
 
 // Takes returns the time that training es takes here one by one, less the frames that st has: "about 12 min 05 s".
