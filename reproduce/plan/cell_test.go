@@ -118,12 +118,20 @@ func TestMistakesInACellAreNamed(t *testing.T) {
 
 func TestTheTimeOfTrainingIsSaid(t *testing.T) {
 	c := must.Get(NewCell(paper.Sota, "MAPPO", "Naviga", "short", 3))(t)
-	if says, err := Takes(c.Experiments, libtest.Committed(t)); err != nil || says != "a time that is not known yet" {
-		t.Errorf("without any run it says %q, %v", says, err)
+	smoke := must.Get(NewCell(paper.Sota, "MAPPO", "Naviga", "smoke", 3))(t)
+	none := libtest.Committed(t)
+	for want, c := range map[string]*Cell{"an unknown time, since no run like these is stored": c, "under a minute a run": smoke} {
+		if says, err := Takes(c.Experiments, none, none); err != nil || says != want {
+			t.Errorf("without any run it says %q, %v, want %q", says, err, want)
+		}
 	}
 	done := scored(t, c, 0, 1) // 600,000 frames
 	done.Host.Seconds, done.Host.CPU = 300, results.CollectHost("").CPU
-	if says, err := Takes(c.Experiments[1:], libtest.Committed(t, done)); err != nil || says != "about 10 min 00 s" {
+	records := libtest.Committed(t, done)
+	if says, err := Takes(c.Experiments[1:], records, records); err != nil || says != "about 10 min 00 s" {
 		t.Errorf("two runs like one of five minutes take %q, %v", says, err)
+	}
+	if says, err := Takes(c.Experiments[:1], none, records); err != nil || says != "about 5 min 00 s" {
+		t.Errorf("training a committed run again takes %q, %v", says, err)
 	}
 }
