@@ -76,7 +76,7 @@ func lacks(t *testing.T, text string, words ...string) {
 var mistakes = []struct{ args, want string }{
 	{"trian", `unknown command "trian"; did you mean train?`},
 	{"nothing-like-it", "; known: list, train, "},
-	{"list extra", `list takes no argument "extra"`},
+	{"list methods", `list takes no argument "methods": list alone shows tasks, methods`},
 	{"train -metod mappo", "train has no flag -metod; did you mean method?"},
 	{"train -frames 60000", "settings follow -set"},
 	{"train mappo", "train -again needs IDs"},
