@@ -27,6 +27,13 @@ func listCommand() *cobra.Command {
 		Use:     "list",
 		Short:   "List tasks, methods and budgets, or the settings of a method or task",
 		Example: "  list -method mappo-cermic -task navigation -set explore.alpha=0.5\n  list -task lock",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return usagef("list takes no argument %q: list alone shows tasks, methods and budgets; "+
+				"list -method NAME and list -task NAME show settings", args[0])
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
 			switch {

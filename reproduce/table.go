@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
+	"cermic/viz"
 )
 
 const lineWidth = 100
@@ -86,11 +87,11 @@ func (r *cellRequest) report(cmd *cobra.Command, t *paper.Benchmark, budget stri
 	}
 	out := cmd.OutOrStdout()
 	if len(missing) > 0 {
-		takes, err := plan.Takes(missing, st)
+		takes, err := plan.Takes(missing, st, st)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "Missing: %d of %d runs. Training takes %s.\n", len(missing), len(c.Experiments), takes)
+		fmt.Fprintf(out, "Missing: %d of %s. Training takes %s.\n", len(missing), viz.Count(len(c.Experiments), "run"), takes)
 		if r.train {
 			if err := trainRuns(cmd, missing, st, 1); err != nil {
 				return err

@@ -299,6 +299,18 @@ func TestNewSharesNothingWithTheRegistry(t *testing.T) {
 	}
 }
 
+func TestNearNamesContainTheGivenOneOrAreNearestInSpelling(t *testing.T) {
+	known := []string{"mappo", "explore.lr", "explore.d_s", "explore.alpha", "qmix-cermic", "mappo-cermic", "qmix-cermic-ucb"}
+	for given, want := range map[string]string{
+		"cermic": "; did you mean qmix-cermic or mappo-cermic or qmix-cermic-ucb?", "explore.alfa": "; did you mean explore.alpha?",
+		"alpha": "; did you mean explore.alpha?", "mapo": "; did you mean mappo?", "ippo": "; known: " + strings.Join(known, ", "),
+	} {
+		if got := Near(given, known); got != want {
+			t.Errorf("Near(%q) is %q, want %q", given, got, want)
+		}
+	}
+}
+
 func TestANameOfAllOtherLettersIsNotNear(t *testing.T) {
 	for given, want := range map[string]string{
 		"zz": "; known: q, mlp", "mpl": "; did you mean mlp?", "": "; known: q, mlp",

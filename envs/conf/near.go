@@ -3,7 +3,6 @@
 package conf
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,22 +34,30 @@ func Find[T any](what, name string, all []T, nameOf func(T) string) (found T, er
 	return found, fmt.Errorf("unknown %s %q%s", what, name, Near(name, known))
 }
 
-// closest returns up to three known names that may be meant, the likeliest first.
-func closest(given string, known []string) []string {
-	distances := map[string]int{}
+// closest returns up to six known names that may be meant: those that contain the given one, else the nearest in
+// spelling.
+func closest(given string, known []string) (near []string) {
+	given = strings.ToLower(given)
+	least := max(2, len(given)/3)
 	for _, name := range known {
-		d := distance(strings.ToLower(given), strings.ToLower(name))
-		if strings.Contains(name, given) && given != "" {
+		lower := strings.ToLower(name)
+		d := distance(given, lower)
+		switch {
+		case d >= max(len(given), len(lower)): // no letter in common
+			continue
+		case strings.Contains(lower, given):
 			d = min(d, 1)
+		case d > 1 && lower[0] != given[0]: // typing errors rarely change the first letter: ippo is not mappo
+			continue
 		}
-		if d <= max(2, len(given)/3) && d < max(len(given), len(name)) { // names must share letters
-			distances[name] = d
+		if d < least {
+			near, least = nil, d
+		}
+		if d == least && !slices.Contains(near, name) {
+			near = append(near, name)
 		}
 	}
-	near := slices.DeleteFunc(slices.Clone(known), func(name string) bool { _, ok := distances[name]; return !ok })
-	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(distances[a], distances[b]) })
-	near = slices.Compact(near)
-	return near[:min(3, len(near))]
+	return near[:min(6, len(near))]
 }
 
 // distance is the Levenshtein distance between a and b.

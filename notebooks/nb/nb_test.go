@@ -216,7 +216,7 @@ func TestOneCellOfTable1IsTrainedOnce(t *testing.T) {
 		t.Errorf("the second time the cell has trained again: %v", summary(again))
 	}
 	box := Must(Must(plan.NewCell(paper.Sota, "MAPPO", "Balanc*", "smoke", 1)).Report(Store()))
-	if box.Head != "too few seeds to test" || !strings.Contains(strings.Join(box.Lines, "\n"), "1 seed × ") {
+	if box.Head != "too short to compare" || !strings.Contains(strings.Join(box.Lines, "\n"), "1 seed × ") {
 		t.Errorf("the report is %+v", box)
 	}
 }

@@ -96,16 +96,16 @@ func offer(es []experiment.Config, st *results.Store, train, classes string) {
 		missing = Must(plan.Missing(es, st))
 		elsewhere = Must(plan.Missing(es, own))
 	}
-	say := fmt.Sprintf("Stored: all %s.", viz.Count(len(es), "run"))
+	say := fmt.Sprintf("Stored: %s; none is missing.", viz.Count(len(es), "run"))
 	button := ""
 	switch {
 	case len(missing) > 0:
 		say = fmt.Sprintf("Missing: %d of %s. Training takes %s.",
-			len(missing), viz.Count(len(es), "run"), Must(plan.Takes(missing, st)))
+			len(missing), viz.Count(len(es), "run"), Must(plan.Takes(missing, st, st)))
 		button = fmt.Sprintf(`<button class="%s">Train %s</button>`, classes, viz.Count(len(missing), "run"))
 	case len(elsewhere) > 0:
-		say += fmt.Sprintf(" Of %d the records are committed without weights. Training takes %s.",
-			len(elsewhere), Must(plan.Takes(elsewhere, st)))
+		say += fmt.Sprintf(" Committed without weights: %s. Training again takes %s.",
+			viz.Count(len(elsewhere), "run"), Must(plan.Takes(elsewhere, own, st)))
 		button = fmt.Sprintf(`<button class="%s cermic-again">Train again here</button>`, classes)
 	}
 	if Headless() {

@@ -43,7 +43,7 @@ func (p *Progress) Watch(e results.Event) {
 			p.line("failed  " + name(e.Record) + ": " + e.Failed)
 		}
 	case e.FromStore:
-		p.line(name(e.Record) + "  in the store")
+		p.line(name(e.Record) + "  in the store  run " + e.Record.ID)
 	case e.Eval != nil || time.Since(p.last) > quiet:
 		p.line(name(e.Record) + p.describe(e))
 	}
@@ -54,7 +54,8 @@ func (p *Progress) line(text string) {
 	p.last = time.Now()
 }
 
-// describe is the progress of one run: "  216k/600k  reward 43.03  15.2k frames/s  25s left".
+// describe is the progress of one run: "  216k/600k  reward 43.03  15.2k frames/s  25s left". The last line of a run
+// has its ID.
 func (p *Progress) describe(e results.Event) string {
 	text := fmt.Sprintf("  %s/%s", viz.Short(float64(e.Frames)), viz.Short(float64(e.Total)))
 	if len(e.Record.Evals) > 0 {
@@ -64,11 +65,17 @@ func (p *Progress) describe(e results.Event) string {
 	if left := time.Duration(e.ETA * float64(time.Second)).Round(time.Second); left > 0 {
 		text += fmt.Sprintf("  %s left", left)
 	}
+	if ended(e) {
+		text += "  run " + e.Record.ID
+	}
 	if p.runs > 1 {
 		text += "  (" + p.String() + ")"
 	}
 	return text
 }
+
+// ended reports whether e is the evaluation that follows the last iteration.
+func ended(e results.Event) bool { return e.Frames >= e.Total && e.Eval != nil }
 
 // name is seed, task and method of a run: "2 balance mappo-cermic".
 func name(r *results.Record) string {
@@ -114,7 +121,7 @@ func (t *Tally) Watch(e results.Event) {
 		at.state = failed
 	case e.FromStore:
 		at = progress{done, 1, 1}
-	case e.Frames >= e.Total && e.Eval != nil: // the evaluation that follows the last iteration
+	case ended(e):
 		at.state = done
 	case !known:
 		at.from = at.now

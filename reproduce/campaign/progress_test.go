@@ -47,14 +47,18 @@ func TestALogHasALineForEachEvaluationNoteAndFailure(t *testing.T) {
 	iteration := results.Event{Record: r, Metric: "reward", Frames: 216_000, Total: 600_000, FPS: 15_200, ETA: 25.26}
 	evaluation, broken := iteration, results.Event{Record: &results.Record{Task: "vmas/wheel", Method: "qmix", Seed: 1}, Failed: "it broke"}
 	evaluation.Eval = &r.Evals[0]
+	last, stored := evaluation, results.Event{Record: r, FromStore: true}
+	last.Frames, last.ETA = 600_000, 0
+	const end = "2 balance mappo-cermic  600k/600k  reward 43  15.2k frames/s  run a"
 	const line = "2 balance mappo-cermic  216k/600k  reward 43  15.2k frames/s  25s left"
 	for runs, want := range map[int][]string{
-		1: {"slow", line},
-		3: {"slow", line + "  (0 done, 1 training, 0 failed, 2 to go)", "failed  1 wheel qmix: it broke"},
+		1: {"slow", line, "2 balance mappo-cermic  in the store  run a", end},
+		3: {"slow", line + "  (0 done, 1 training, 0 failed, 2 to go)", "2 balance mappo-cermic  in the store  run a",
+			end + "  (1 done, 0 training, 0 failed, 2 to go)", "failed  1 wheel qmix: it broke"},
 	} {
 		var out bytes.Buffer
 		p := NewProgress(&out, runs)
-		for _, e := range []results.Event{{Note: "slow"}, {Note: "slow"}, iteration, evaluation, broken} {
+		for _, e := range []results.Event{{Note: "slow"}, {Note: "slow"}, iteration, evaluation, stored, last, broken} {
 			p.Watch(e)
 		}
 		if want := strings.Join(want, "\n") + "\n"; out.String() != want || p.Failed() != 1 {

@@ -43,8 +43,8 @@ func Watch(ctx context.Context, st *results.Store, gs []results.Group) (scenes [
 	if len(rs) == 0 {
 		return nil, "There are no such runs here yet.", nil
 	}
-	return nil, fmt.Sprintf("Of these %d runs the records are here, without weights. "+
-		"To watch the first one, train it again: go run ./reproduce train -again %s.", len(rs), rs[0].ID), nil
+	return nil, fmt.Sprintf("Stored without weights: %s. "+
+		"To watch one, train it again: go run ./reproduce train -again %s.", viz.Count(len(rs), "run"), rs[0].ID), nil
 }
 
 // Family are the runs of st that branched off one another with front among them, and front itself. A record without a

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cermic/cermiclib"
@@ -14,6 +15,12 @@ import (
 	"cermic/cermiclib/stats"
 	"cermic/reproduce/paper"
 	"cermic/viz"
+)
+
+// Frames of the paper's training, and of the shortest run that is compared with it: budget short.
+const (
+	paperFrames    = 3_000_000
+	comparedFrames = 600_000
 )
 
 // Cell is one number of a table of the paper with the experiments that reproduce it.
@@ -123,19 +130,28 @@ func (c *Cell) Report(st *results.Store) (viz.Box, error) {
 	}
 	box.Lines = append(box.Lines, line)
 	difference := stats.Interval{Value: ours.Value - cell.Value, Low: ours.Low - cell.Value, High: ours.High - cell.Value}
-	less := "Ours less published: " + paper.Rounded(difference, cell.Decimals) + "."
+	less, share := "Ours less published: "+paper.Rounded(difference, cell.Decimals)+".", ""
+	if measured.Frames < paperFrames {
+		share = fmt.Sprintf("%s of the paper's %s frames. ", commas(measured.Frames), commas(paperFrames))
+	}
 	switch {
 	case changed:
-		box.Head, less = "no published number", ""
+		box.Head, less, share = "no published number", "", ""
 	case measured.FirstSteps > 0:
-		box.Head, less = "not comparable", "The paper does not say whether it scores whole episodes or their first steps."
+		box.Head, share = "not comparable", ""
+		less = "The paper does not say whether it scores whole episodes or their first steps."
+	case measured.Frames < comparedFrames:
+		box.Head = "too short to compare"
 	case math.IsNaN(ours.Low):
 		box.Head = "too few seeds to test"
 	case difference.Excludes(0):
 		box.Mark, box.Head = viz.Bad, "differs from the paper"
 	default:
-		box.Mark, box.Head = viz.Good, "agrees with the paper"
+		box.Mark, box.Head = viz.Good, "not distinguishable from the paper"
+		less += fmt.Sprintf(" These seeds would show a difference of %s or more.",
+			viz.Fixed(ours.High-ours.Value, cell.Decimals))
 	}
+	box.Text = share + box.Text
 	if less != "" {
 		box.Lines = append(box.Lines, less)
 	}
@@ -144,9 +160,21 @@ func (c *Cell) Report(st *results.Store) (viz.Box, error) {
 	return box, nil
 }
 
-// Takes returns the time that training es takes here one by one, less the frames that st has: "about 12 min 05 s".
-func Takes(es []experiment.Config, st *results.Store) (string, error) {
-	known, err := NewRates(st)
+// commas writes a number of frames in full: 3,000,000.
+func commas(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", commas(n/1000), n%1000)
+}
+
+// quickFrames are the frames of budget smoke on vectors, which take under a minute with any method.
+const quickFrames = 3000
+
+// Takes returns the time that training es takes here one by one, less the frames that st has, at the rates of the runs
+// in measured: "about 12 min 05 s".
+func Takes(es []experiment.Config, st, measured *results.Store) (string, error) {
+	known, err := NewRates(measured)
 	if err != nil {
 		return "", err
 	}
@@ -154,22 +182,26 @@ func Takes(es []experiment.Config, st *results.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	seconds, unknown, assumed := 0.0, 0, ""
+	seconds, unknown, assumed, quick := 0.0, 0, "", true
 	for _, c := range costs {
 		if c.FPS == 0 && c.Frames > 0 {
 			if c.FPS = known.slowest(es[0].Budget.Name, c.ImageAgents); c.FPS == 0 {
 				unknown += c.Runs - c.Done
+				quick = quick && c.ImageAgents == 0 && c.Longest <= quickFrames
 				continue
 			}
 			assumed = " at the rate of the slowest method measured"
 		}
 		seconds += c.Takes(c.Frames).Seconds()
 	}
-	switch unknown {
-	case 0:
+	seconds = max(1, seconds) // a run is evaluated and stored even if no frame is left
+	switch {
+	case unknown == 0:
 		return "about " + viz.Clock(seconds) + assumed, nil
-	case len(es):
-		return "a time that is not known yet", nil
+	case unknown == len(es) && quick:
+		return "under a minute a run", nil
+	case unknown == len(es):
+		return "an unknown time, since no run like these is stored", nil
 	}
 	return fmt.Sprintf("about %s%s, without %s of unknown rate",
 		viz.Clock(seconds), assumed, viz.Count(unknown, "run")), nil

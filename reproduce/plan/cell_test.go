@@ -31,7 +31,9 @@ func TestACellIsComparedWithThePublishedNumber(t *testing.T) {
 	}
 	plain, changed := find("MAPPO-CERMIC", "Balanc*"), find("MAPPO-CERMIC", "Balanc*", "explore.alpha=0.7")
 	same, cleanup := find("MAPPO-CERMIC", "Balanc*", "explore.alpha=0.2"), find("MAPPO", "CleaUp")
+	smoke := must.Get(NewCell(paper.Sota, "MAPPO-CERMIC", "Balanc*", "smoke", 3))(t)
 	const published = 67.3
+	shares := map[*Cell]string{plain: "600,000 of the paper's 3,000,000 frames. Table 1", smoke: "3,000 of the paper's 3,000,000 frames. Table 1"}
 	for name, c := range map[string]struct {
 		cell   *Cell
 		scores []float64
@@ -39,11 +41,13 @@ func TestACellIsComparedWithThePublishedNumber(t *testing.T) {
 		mark   viz.BoxMark
 		says   string
 	}{
-		"nothing":        {plain, nil, "not trained", viz.Open, "Published: 67.3."},
-		"one seed":       {plain, []float64{60}, "too few seeds to test", viz.Open, "Ours: 60.0, 1 seed × 600k frames. Seeds: 60.0."},
-		"agreement":      {plain, []float64{published - 1, published, published + 1}, "agrees with the paper", viz.Good, "Ours less published: 0.0 ["},
+		"nothing":  {plain, nil, "not trained", viz.Open, "Published: 67.3."},
+		"one seed": {plain, []float64{60}, "too few seeds to test", viz.Open, "Ours: 60.0, 1 seed × 600k frames. Seeds: 60.0."},
+		"agreement": {plain, []float64{published - 1, published, published + 1}, "not distinguishable from the paper", viz.Good,
+			"Ours less published: 0.0 [−2.5, 2.5]. These seeds would show a difference of 2.5 or more."},
 		"the difference": {plain, []float64{9, 10, 11}, "differs from the paper", viz.Bad, "Ours less published: −57.3 [−59.8, −54.8]."},
 		"its default":    {same, []float64{9, 10, 11}, "differs from the paper", viz.Bad, "Published: 67.3."},
+		"few frames":     {smoke, []float64{9, 10, 11}, "too short to compare", viz.Open, "3 seeds × 3000 frames."},
 		"another α":      {changed, []float64{9, 10, 11}, "no published number", viz.Open, "Published: none with explore.alpha=0.7; 67.3 with"},
 		"two scores":     {cleanup, []float64{9, 10, 11}, "not comparable", viz.Open, "whole episodes or their first steps"},
 	} {
@@ -54,6 +58,9 @@ func TestACellIsComparedWithThePublishedNumber(t *testing.T) {
 		box, err := c.cell.Report(libtest.Committed(t, rs...))
 		if err != nil || box.Head != c.head || box.Mark != c.mark || !strings.Contains(strings.Join(box.Lines, "\n"), c.says) {
 			t.Errorf("%s: got %+v, %v; want %q and %q", name, box, err, c.head, c.says)
+		}
+		if share := shares[c.cell]; len(rs) > 0 && !strings.HasPrefix(box.Text, share) {
+			t.Errorf("%s: the text is %q, want %q first", name, box.Text, share)
 		}
 	}
 	for _, e := range plain.Experiments {
@@ -111,12 +118,20 @@ func TestMistakesInACellAreNamed(t *testing.T) {
 
 func TestTheTimeOfTrainingIsSaid(t *testing.T) {
 	c := must.Get(NewCell(paper.Sota, "MAPPO", "Naviga", "short", 3))(t)
-	if says, err := Takes(c.Experiments, libtest.Committed(t)); err != nil || says != "a time that is not known yet" {
-		t.Errorf("without any run it says %q, %v", says, err)
+	smoke := must.Get(NewCell(paper.Sota, "MAPPO", "Naviga", "smoke", 3))(t)
+	none := libtest.Committed(t)
+	for want, c := range map[string]*Cell{"an unknown time, since no run like these is stored": c, "under a minute a run": smoke} {
+		if says, err := Takes(c.Experiments, none, none); err != nil || says != want {
+			t.Errorf("without any run it says %q, %v, want %q", says, err, want)
+		}
 	}
 	done := scored(t, c, 0, 1) // 600,000 frames
 	done.Host.Seconds, done.Host.CPU = 300, results.CollectHost("").CPU
-	if says, err := Takes(c.Experiments[1:], libtest.Committed(t, done)); err != nil || says != "about 10 min 00 s" {
+	records := libtest.Committed(t, done)
+	if says, err := Takes(c.Experiments[1:], records, records); err != nil || says != "about 10 min 00 s" {
 		t.Errorf("two runs like one of five minutes take %q, %v", says, err)
+	}
+	if says, err := Takes(c.Experiments[:1], none, records); err != nil || says != "about 5 min 00 s" {
+		t.Errorf("training a committed run again takes %q, %v", says, err)
 	}
 }
