@@ -3,6 +3,7 @@
 package cermic
 
 import (
+	"fmt"
 	"log/slog"
 	"math"
 
@@ -52,9 +53,9 @@ func (h *health) check(s rl.Scalars) {
 			continue
 		}
 		s["cermic/warn_"+r.name] = 1
-		meaning := r.high
+		meaning, want := r.high, fmt.Sprint("at most ", r.max)
 		if value < r.min {
-			meaning = r.low
+			meaning, want = r.low, fmt.Sprint("at least ", r.min)
 		}
 		if meaning == "" || h.updates <= healthSettle || h.warned[r.name] {
 			continue
@@ -63,7 +64,7 @@ func (h *health) check(s rl.Scalars) {
 			h.warned = map[string]bool{}
 		}
 		h.warned[r.name] = true
-		slog.Warn("cermic: "+meaning, "scalar", "cermic/"+r.name, "value", value, "from", r.min, "to", r.max)
+		slog.Warn("cermic: "+meaning, "scalar", "cermic/"+r.name, "value", value, "want", want)
 	}
 }
 
