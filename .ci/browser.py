@@ -495,7 +495,6 @@ def edited(lab):
     lab.run_to_end(TASK)
     lab.run_to_end(TRAIN)
     said = lab.said(TRAIN)
-    check(f"your code changed since run {next(iter(first))}: training anew" in said, f"after an edit the cell says {said!r}")
     second = set(own()) - first
     check(len(second) == 1 and next(iter(second))[:8] in said, f"the edited task has no run of its own: {said!r}")
     lab.edit(TASK, "dst[i] = m.away", "dst[i] = -m.away")
