@@ -29,10 +29,15 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 	// A setting keeps its colour when another comes to the front.
 	slices.SortStableFunc(gs, func(a, b results.Group) int { return cmp.Compare(a.Label, b.Label) })
 	parent, _ := front.Fork()
-	muted := func(g results.Group) bool {
-		return len(gs) > 5 && !slices.ContainsFunc(g.Runs, func(r *results.Record) bool {
-			return r.ID == front.ID || r.ID == parent || r.Complete
-		})
+	muted := func(series []Series) []Series {
+		for k, g := range gs {
+			if len(gs) > 5 && !slices.ContainsFunc(g.Runs, func(r *results.Record) bool {
+				return r.ID == front.ID || r.ID == parent || r.Complete
+			}) {
+				series[k] = series[k].Muted()
+			}
+		}
+		return series
 	}
 	var charts []Chart
 	last := 0.0
@@ -45,21 +50,12 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 		for k, g := range gs {
 			series[k].Faint = !slices.ContainsFunc(g.Runs, func(r *results.Record) bool { return r.ID == front.ID })
 			last = max(last, slices.Max(append(series[k].X, 0)))
-			if muted(g) {
-				series[k] = series[k].Muted()
-			}
 		}
-		charts = append(charts, Chart{Figure{Title: m.Title, X: "frames", Unlabelled: true}, series})
+		charts = append(charts, Chart{Figure{Title: m.Title, X: "frames", Unlabelled: true}, muted(series)})
 	}
 	p, err := CurvePanels(columns, charts...)
 	p.Width, p.Height = vg.Length(7.6/float64(columns))*vg.Inch, 2.2*vg.Inch
-	all := perGroup(gs, nil)
-	for k, g := range gs {
-		if muted(g) {
-			all[k] = all[k].Muted()
-		}
-	}
-	p.Legend = slices.DeleteFunc(Looks(all...), func(s Style) bool { return s.Name == "" })
+	p.Legend = slices.DeleteFunc(Looks(muted(perGroup(gs, nil))...), func(s Style) bool { return s.Name == "" })
 	for _, plot := range slices.Concat(p.Rows...) {
 		plot.X.Max = max(plot.X.Max, last) // evaluations are rare, and all panels have one axis
 	}

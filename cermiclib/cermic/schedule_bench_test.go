@@ -32,7 +32,7 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-var scheduleFlag = flag.String("schedules", "", "budget whose schedules are compared (minutes; paper: two hours)")
+var scheduleFlag = flag.String("schedules", "", "budget whose schedules are compared (minutes; paper: nearly three hours)")
 
 var memoriesFlag = flag.String("memories", `["mlp","gru","graph"]`, "memories of the modules in BenchmarkSchedules")
 

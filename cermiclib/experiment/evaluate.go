@@ -249,8 +249,7 @@ func Untrained(ctx context.Context, e Config) ([]envs.Scene, *results.Eval, erro
 		return nil, nil, err
 	}
 	defer t.close()
-	each := e.Learner.CollectFrames()
-	t.frames = (e.Budget.Frames + each - 1) / each * each // names the episode
+	t.frames = e.end() // names the episode
 	return t.filmed(ctx, nil)
 }
 

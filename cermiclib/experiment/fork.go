@@ -113,6 +113,12 @@ func (e Config) History() string {
 	return strings.Join(parts, ", ")
 }
 
+// end is the number of frames of a complete run, in whole rollout batches.
+func (e Config) end() int {
+	each := e.Learner.CollectFrames()
+	return (e.Budget.Frames + each - 1) / each * each
+}
+
 func (e Config) validateFork(now *envs.Spec) error {
 	parent, err := e.Parent()
 	if err != nil {
@@ -121,12 +127,11 @@ func (e Config) validateFork(now *envs.Spec) error {
 	if err := parent.Validate(); err != nil {
 		return err
 	}
-	at, each := e.Forks[len(e.Forks)-1].At, parent.Learner.CollectFrames()
+	at, each, end := e.Forks[len(e.Forks)-1].At, parent.Learner.CollectFrames(), parent.end()
 	first := 0
 	if n := len(parent.Forks); n > 0 {
 		first = parent.Forks[n-1].At
 	}
-	end := (parent.Budget.Frames + each - 1) / each * each
 	switch {
 	case at%each != 0:
 		return fmt.Errorf("a fork at %d frames lies within a rollout batch of %d: use %d or %d",

@@ -17,11 +17,11 @@ import (
 	"cermic/viz"
 )
 
-// Frames of the paper's training, and of the shortest run that is compared with it: budget short.
-const (
-	paperFrames    = 3_000_000
-	comparedFrames = 600_000
-)
+// framesOf returns the frames of a preset budget.
+func framesOf(budget string) int {
+	p, _ := cermiclib.FindPreset(budget) // of the name of one
+	return p.Budget.Frames
+}
 
 // Cell is one number of a table of the paper with the experiments that reproduce it.
 type Cell struct {
@@ -131,8 +131,8 @@ func (c *Cell) Report(st *results.Store) (viz.Box, error) {
 	box.Lines = append(box.Lines, line)
 	difference := stats.Interval{Value: ours.Value - cell.Value, Low: ours.Low - cell.Value, High: ours.High - cell.Value}
 	less, share := "Ours less published: "+paper.Rounded(difference, cell.Decimals)+".", ""
-	if measured.Frames < paperFrames {
-		share = fmt.Sprintf("%s of the paper's %s frames. ", commas(measured.Frames), commas(paperFrames))
+	if all := framesOf("paper"); measured.Frames < all {
+		share = fmt.Sprintf("%s of the paper's %s frames. ", commas(measured.Frames), commas(all))
 	}
 	switch {
 	case changed:
@@ -140,7 +140,7 @@ func (c *Cell) Report(st *results.Store) (viz.Box, error) {
 	case measured.FirstSteps > 0:
 		box.Head, share = "not comparable", ""
 		less = "The paper does not say whether it scores whole episodes or their first steps."
-	case measured.Frames < comparedFrames:
+	case measured.Frames < framesOf("short"):
 		box.Head = "too short to compare"
 	case math.IsNaN(ours.Low):
 		box.Head = "too few seeds to test"
@@ -168,9 +168,6 @@ func commas(n int) string {
 	return fmt.Sprintf("%s,%03d", commas(n/1000), n%1000)
 }
 
-// quickFrames are the frames of budget smoke on vectors, which take under a minute with any method.
-const quickFrames = 3000
-
 // Takes returns the time that training es takes here one by one, less the frames that st has, at the rates of the runs
 // in measured: "about 12 min 05 s".
 func Takes(es []experiment.Config, st, measured *results.Store) (string, error) {
@@ -187,7 +184,7 @@ func Takes(es []experiment.Config, st, measured *results.Store) (string, error) 
 		if c.FPS == 0 && c.Frames > 0 {
 			if c.FPS = known.slowest(es[0].Budget.Name, c.ImageAgents); c.FPS == 0 {
 				unknown += c.Runs - c.Done
-				quick = quick && c.ImageAgents == 0 && c.Longest <= quickFrames
+				quick = quick && c.ImageAgents == 0 && c.Longest <= framesOf("smoke") // with any method, on vectors
 				continue
 			}
 			assumed = " at the rate of the slowest method measured"

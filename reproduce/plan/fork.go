@@ -71,35 +71,25 @@ func Turn(st *results.Store, now, next experiment.Config) (experiment.Config, er
 	if err != nil {
 		return now, err
 	}
-	settings, ok, err := changes(now, next)
-	if err != nil || !ok {
-		return next, err
-	}
-	if len(settings) == 0 {
-		return now, nil // moved, and moved back
-	}
-	if r, err := st.Get(id); err == nil && r.Complete {
-		return next, nil
-	}
-	at := 0
+	r, err := st.Get(id)
+	complete, at := err == nil && r.Complete, 0
 	if saved, err := st.Checkpoint(id); err == nil {
 		at = saved.Frames
 	}
-	if n := len(now.Forks); n > 0 && at <= now.Forks[n-1].At {
-		parent, err := Stored(st, now.Forks[n-1].Parent)
-		if err != nil {
-			return next, nil
-		}
-		at, now = now.Forks[n-1].At, parent
-		if settings, ok, err = changes(now, next); err != nil || !ok {
-			return next, err
+	if n := len(now.Forks); n > 0 && !complete && at <= now.Forks[n-1].At {
+		at = 0
+		if parent, err := Stored(st, now.Forks[n-1].Parent); err == nil {
+			at, now = now.Forks[n-1].At, parent
 		}
 	}
+	settings, ok, err := changes(now, next)
 	switch {
-	case at == 0:
-		return next, nil // nothing to go on from
+	case err != nil || !ok:
+		return next, err
 	case len(settings) == 0:
 		return now, nil // moved, and moved back
+	case complete || at == 0:
+		return next, nil // nothing to go on from
 	}
 	return branch(now, at, settings)
 }
