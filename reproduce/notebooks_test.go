@@ -238,7 +238,7 @@ func TestMenusOfNotebooksOfferWhatThereIs(t *testing.T) {
 						t.Errorf("%s: rows %q, want %q", name, options, want)
 					}
 				case "column":
-					if want := tables[name].Columns; !slices.Equal(options, want) {
+					if want := tables[name].Names(); !slices.Equal(options, want) {
 						t.Errorf("%s: columns %q, want %q", name, options, want)
 					}
 				case "which":

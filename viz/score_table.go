@@ -161,7 +161,7 @@ func (g ScoreTable) Text(width int) string { return g.table().text(width) }
 // table lays the grid out: a row for each heading of a block and for each row.
 func (g ScoreTable) table() Table {
 	t := Table{Title: g.Title, Header: append([]string{""}, g.Columns...),
-		Notes: []string{g.Caption + " " + g.guide()}, wide: true}
+		Notes: []string{g.guide(), g.Caption}, wide: true}
 	perCell := g.effort() == ""
 	for i, r := range g.Rows {
 		if r.Group != "" && (i == 0 || g.Rows[i-1].Group != r.Group) {

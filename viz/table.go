@@ -22,7 +22,8 @@ type Table struct {
 	Search bool  // a notebook shows a field above the table that hides the rows without the text in it
 	Marked []int // rows that stand out
 
-	wide bool // the heads of rows stay in sight while a page scrolls the table, and no cell breaks
+	// The heads of rows stay in sight while a page scrolls the table, no cell breaks, and notes after the first are folded.
+	wide bool
 }
 
 // below stands between the lines of a cell, and emphasis before a number that is bold on a page.
@@ -64,8 +65,12 @@ func (t Table) HTML() string {
 	if t.Search {
 		b.WriteString("</div>\n")
 	}
-	for _, note := range t.Notes {
-		fmt.Fprintf(&b, "<p><small>%s</small></p>\n", escaped(note))
+	for i, note := range t.Notes {
+		if t.wide && i > 0 {
+			fmt.Fprintf(&b, "<details><summary><small>Conditions</small></summary><small>%s</small></details>\n", escaped(note))
+		} else {
+			fmt.Fprintf(&b, "<p><small>%s</small></p>\n", escaped(note))
+		}
 	}
 	return b.String()
 }

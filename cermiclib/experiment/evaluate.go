@@ -259,17 +259,31 @@ func (t *trainer) filmed(ctx context.Context, watch watcher) ([]envs.Scene, *res
 		return nil, nil, fmt.Errorf("%s cannot be drawn", t.exp.Task.Kind())
 	}
 	t.exp.Budget.EvalEpisodes = 1
-	var scenes []envs.Scene
+	var f film
 	eval, err := t.evaluate(ctx, func(k int, env envs.Env, step *envs.Step, seats []seat) {
-		if k == 0 { // again, if the first episode was aborted
-			scenes = nil
-		}
-		scenes = append(scenes, env.(envs.Scener).Scene(0))
+		f.watch(k, env, step, seats)
 		if watch != nil {
 			watch(k, env, step, seats)
 		}
 	})
-	return scenes, eval, err
+	return f.scenes, eval, err
+}
+
+// film is an evaluation's episode in its first environment; without scenes if the task cannot be drawn.
+type film struct {
+	scenes []envs.Scene
+	over   bool
+}
+
+// watch is a watcher. An episode that follows an aborted one replaces it.
+func (f *film) watch(k int, env envs.Env, step *envs.Step, _ []seat) {
+	if k == 0 {
+		*f = film{}
+	}
+	if drawn, ok := env.(envs.Scener); ok && !f.over {
+		f.scenes = append(f.scenes, drawn.Scene(0))
+		f.over = k > 0 && step.Terminated[0]|step.Truncated[0] != 0
+	}
 }
 
 // Evaluate plays the evaluation of the experiment as with the last saved weights of e's run. as may be e, or differ

@@ -246,6 +246,7 @@ type iteration struct {
 	start   time.Time
 	scalars rl.Scalars
 	eval    *results.Eval // nil if none was due
+	film    film          // of its first episode
 	fps     float64       // frames a second, evaluations left out, in the time left, too
 }
 
@@ -264,7 +265,11 @@ func (s *session) iterate(ctx context.Context, out *iteration) (err error) {
 	}
 	out.fps = float64(s.trainer.frames-before) / time.Since(out.start).Seconds()
 	if s.due(before, s.trainer.frames) {
-		out.eval, err = s.trainer.evaluate(ctx, nil)
+		var watch watcher // of a run that somebody follows
+		if len(s.watch) > 0 {
+			watch = out.film.watch
+		}
+		out.eval, err = s.trainer.evaluate(ctx, watch)
 	}
 	return err
 }
@@ -282,7 +287,7 @@ func (s *session) write(done *iteration) error {
 	if err := s.claim.AppendEval(*done.eval); err != nil {
 		return err
 	}
-	s.emit(s.event(done.fps, results.Event{Eval: done.eval}))
+	s.emit(s.event(done.fps, results.Event{Eval: done.eval, Scenes: done.film.scenes}))
 	return nil
 }
 

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"cermic/envs"
 )
 
 // Record is one run: one experiment with one seed.
@@ -189,6 +191,7 @@ type Event struct {
 	ETA       float64            // seconds to the end at that pace
 	Metric    string             // name of an evaluation's mean score: "reward", "win rate"
 	Eval      *Eval              // a new evaluation
+	Scenes    []envs.Scene       // with Eval: its first episode, the reset first; nil if the task cannot be drawn
 	Scalars   map[string]float64 // a finished iteration
 	Visits    *Visits            // with Scalars or "updating": the cells visited so far, nil if the task declares none
 	State     string             // "compiling", "updating" after the first rollout, "stopped" and saved, or empty

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -84,6 +86,19 @@ func NewMap() *Live {
 	}}
 }
 
+// NewFilm keeps a place for the first episode of a run's last evaluation, of tasks that can be drawn.
+func NewFilm() *Live {
+	return &Live{newBlock(), func(e results.Event) (any, error) {
+		switch {
+		case e.Scenes != nil:
+			return viz.Preview(e.Scenes, 10)
+		case e.FromStore: // another run, whose weights may be elsewhere
+			return "", nil
+		}
+		return nil, nil
+	}}
+}
+
 // Watch is a watcher of a run.
 func (l *Live) Watch(e results.Event) {
 	rare := ended(e) || e.Eval != nil || e.State == "compiling" || e.State == "updating"
@@ -121,7 +136,7 @@ func NewProgress(experiments ...experiment.Config) *Progress {
 	if len(experiments) > 1 {
 		p.all = campaign.NewTally(len(experiments))
 	}
-	p.put(p.bar("starting"))
+	p.put(p.bar())
 	return p
 }
 
@@ -135,7 +150,7 @@ func (p *Progress) Watch(e results.Event) {
 	}
 	if e.Record == nil { // a note, at any time
 		p.note = e.Note
-		p.put(p.bar(p.line()))
+		p.put(p.bar())
 		return
 	}
 	if p.now.Record == nil || p.now.Record.ID != e.Record.ID {
@@ -149,18 +164,14 @@ func (p *Progress) Watch(e results.Event) {
 		p.note = ""
 	}
 	if p.due(time.Now()) || ended(e) || e.State != "" {
-		p.put(p.bar(p.line()))
+		p.put(p.bar())
 	}
 }
 
-// line says in words what the bar shows.
+// line says in words what the bar shows, beside the run's name.
 func (p *Progress) line() string {
 	e := p.now
-	if e.Record == nil {
-		return "starting"
-	}
-	s := fmt.Sprintf("%s · %s · seed %d · %s of %s frames", e.Record.Method, e.Record.Task, e.Record.Seed,
-		viz.Short(float64(e.Frames)), viz.Short(float64(e.Total)))
+	s := fmt.Sprintf(" · %s of %s frames", viz.Short(float64(e.Frames)), viz.Short(float64(e.Total)))
 	if !math.IsNaN(p.score) {
 		s += fmt.Sprintf(" · %s %s", cmp.Or(e.Metric, "score"), viz.Short(p.score)) // a stored record has no Metric
 	}
@@ -181,14 +192,20 @@ func (p *Progress) line() string {
 	return s
 }
 
-const barHTML = `<progress value="%d" max="%d" style="width:16em;vertical-align:middle"></progress> <small>%s</small>`
+const barHTML = `<progress value="%d" max="%d" style="width:16em;vertical-align:middle"></progress> <small title="%s">%s</small>`
 
-func (p *Progress) bar(line string) content {
-	page := fmt.Sprintf(barHTML, p.now.Frames, max(p.now.Total, 1), html.EscapeString(line))
+// bar is the line of the present run under its full name. On a page that is its title, and the line has a short one.
+func (p *Progress) bar() content {
+	short, line := "starting", "starting"
+	if r := p.now.Record; r != nil {
+		run, says := fmt.Sprintf(" · %s · seed %d", r.Task, r.Seed), p.line()
+		short, line = brief(r.Method)+run+says, r.Method+run+says
+	}
+	page := fmt.Sprintf(barHTML, p.now.Frames, max(p.now.Total, 1), html.EscapeString(line), html.EscapeString(short))
 	if p.all != nil {
 		const of = 1000
 		all := p.all.String()
-		page = fmt.Sprintf(barHTML, int(of*p.all.Share()), of, html.EscapeString(all)) + "<br>" + page
+		page = fmt.Sprintf(barHTML, int(of*p.all.Share()), of, "", html.EscapeString(all)) + "<br>" + page
 		line = all + "\n" + line
 	}
 	if p.note != "" {
@@ -196,4 +213,16 @@ func (p *Progress) bar(line string) content {
 		line += "\n" + p.note
 	}
 	return asHTML(page, line)
+}
+
+// brief is a label without the part of each key before its last dot, the settings of the budget, and what stands in
+// parentheses: "mappo-cermic alpha=0.5".
+func brief(label string) string {
+	label, _, _ = strings.Cut(label, " (")
+	words := slices.DeleteFunc(strings.Fields(label), func(w string) bool { return strings.HasPrefix(w, "budget.") })
+	for i, w := range words {
+		key, _, _ := strings.Cut(w, "=")
+		words[i] = w[strings.LastIndex(key, ".")+1:]
+	}
+	return strings.Join(words, " ")
 }

@@ -94,20 +94,24 @@ func TestOutsideANotebookNothingHappens(t *testing.T) {
 
 func TestProgressSaysMethodFramesScoreAndTimeLeft(t *testing.T) {
 	p := NewProgress()
+	said := func(name, want string) {
+		t.Helper()
+		if got := p.bar()[protocol.MIMETextPlain].(string); got != want {
+			t.Errorf("%s: got  %s\nwant %s", name, got, want)
+		}
+	}
 	p.Watch(results.Event{Record: record, Metric: "win rate", Frames: 30_000, Total: 600_000, FPS: 4321.4, ETA: 132})
 	p.Watch(results.Event{Note: "backend xla:cpu"})
-	want := "mappo-cermic · vmas/balance · seed 2 · 30k of 600k frames · win rate 15 · 4321 frames/s · 2 min 12 s left"
-	if p.line() != want || p.note != "backend xla:cpu" {
-		t.Errorf("got  %s\nwant %s\nnote %q", p.line(), want, p.note)
-	}
+	said("a run", "mappo-cermic · vmas/balance · seed 2 · 30k of 600k frames · win rate 15 · 4321 frames/s · 2 min 12 s left\nbackend xla:cpu")
 	p.Watch(results.Event{Record: &results.Record{ID: "other", Method: "mappo"}, Frames: 5, Total: 5, FromStore: true})
-	if want := "mappo ·  · seed 0 · 5 of 5 frames · from the store"; p.line() != want || p.note != "" {
-		t.Errorf("a stored run says %q with note %q, want %q and none", p.line(), p.note, want)
-	}
-	stored := &results.Record{ID: "third", Method: "mappo", Evals: []results.Eval{{Frames: 5, Scores: []float64{-1.5}}}}
+	said("a stored run", "mappo ·  · seed 0 · 5 of 5 frames · from the store")
+	stored := &results.Record{ID: "third", Method: "mappo budget.frames=5 explore.alpha=0.5 task.tv=screen (else short) (explore.alpha=1 until 3)",
+		Evals: []results.Eval{{Frames: 5, Scores: []float64{-1.5}}}}
 	p.Watch(results.Event{Record: stored, Frames: 5, Total: 5, FromStore: true})
-	if want := "mappo ·  · seed 0 · 5 of 5 frames · score −1.5 · from the store"; p.line() != want {
-		t.Errorf("a stored run with a score says %q, want %q", p.line(), want)
+	said("a stored run with a score", stored.Method+" ·  · seed 0 · 5 of 5 frames · score −1.5 · from the store")
+	page := p.bar()[protocol.MIMETextHTML].(string)
+	if !strings.Contains(page, `title="`+stored.Method) || !strings.Contains(page, ">mappo alpha=0.5 tv=screen ·") {
+		t.Errorf("the page is %q", page)
 	}
 }
 
@@ -119,7 +123,7 @@ func TestProgressOfSeveralRunsHasABarOfAll(t *testing.T) {
 	}
 	p := NewProgress(es...)
 	p.Watch(results.Event{Record: record, Metric: "reward", Frames: 300, Total: 600, FPS: 100, ETA: 3})
-	shown := p.bar(p.line())
+	shown := p.bar()
 	text, page := shown[protocol.MIMETextPlain].(string), shown[protocol.MIMETextHTML].(string)
 	if !strings.HasPrefix(text, "0 done, 1 training, 0 failed, 3 to go") || !strings.Contains(text, "\nmappo-cermic · ") {
 		t.Errorf("the text is %q", text)
@@ -127,7 +131,7 @@ func TestProgressOfSeveralRunsHasABarOfAll(t *testing.T) {
 	if strings.Count(page, "<progress") != 2 || !strings.Contains(page, `value="125" max="1000"`) {
 		t.Errorf("the page is %q", page)
 	}
-	if one := NewProgress(es[:1]...).bar("starting")[protocol.MIMETextHTML].(string); strings.Count(one, "<progress") != 1 {
+	if one := NewProgress(es[:1]...).bar()[protocol.MIMETextHTML].(string); strings.Count(one, "<progress") != 1 {
 		t.Errorf("of one run the page is %q", one)
 	}
 }

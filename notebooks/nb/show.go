@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -147,19 +148,43 @@ func film(g *gif.GIF) (content, error) {
 }
 
 // notes shows warnings as grey notes instead of log lines, which a front end paints red.
-type notes struct{ slog.Handler }
+type notes struct {
+	slog.Handler
+	mu    sync.Mutex
+	place block // of the notes of the training that controls have begun last; without an ID, each note has its own
+	lines []string
+}
+
+var warnings = &notes{Handler: slog.DiscardHandler}
 
 func init() {
 	if gonbui.IsNotebook {
-		slog.SetDefault(slog.New(notes{slog.DiscardHandler}))
+		slog.SetDefault(slog.New(warnings))
 	}
 }
 
-func (notes) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+// begin makes the notes that follow replace those before.
+func (n *notes) begin() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.place.id == "" {
+		n.place = newBlock()
+	}
+	n.lines = nil
+	n.place.put(asHTML("", ""))
+}
 
-func (notes) Handle(_ context.Context, r slog.Record) error {
-	text := note(r)
-	send("", asHTML(`<small style="opacity:.75">`+html.EscapeString(text)+"</small>", text))
+func (*notes) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+
+func (n *notes) Handle(_ context.Context, r slog.Record) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.place.id == "" {
+		n.lines = nil
+	}
+	n.lines = append(n.lines, note(r))
+	page := html.EscapeString(strings.Join(n.lines, "\n"))
+	n.place.put(asHTML(`<small style="opacity:.75;white-space:pre-line">`+page+"</small>", strings.Join(n.lines, "\n")))
 	return nil
 }
 

@@ -97,6 +97,7 @@ func (c *Controls) Train(
 			now = Must(plan.Turn(st, now, ask()))
 		}
 		first = false
+		warnings.begin()
 		if _, err := experiment.Run(round, now, st, notice); ctx.Err() == nil {
 			Check(err)
 		}

@@ -205,17 +205,37 @@ func (t *Benchmark) Row(group, head string) (*Benchmark, error) {
 	return &part, nil
 }
 
-// Only is the table with these columns alone, in this order. The error names near ones.
+// Names are the heads of the columns with tasks in full: "GiveWay*" for "GiveWa*".
+func (t *Benchmark) Names() []string {
+	names := slices.Clone(t.Columns)
+	for i, head := range names {
+		abbreviation, rest, _ := strings.Cut(head, " ")
+		for _, task := range Tasks {
+			if task.Abbreviation == abbreviation {
+				star := strings.Repeat("*", strings.Count(abbreviation, "*"))
+				names[i] = strings.TrimSpace(task.Name + star + " " + rest)
+			}
+		}
+	}
+	return names
+}
+
+// Only is the table with these columns alone, in this order, each by its head or its full name. The error names near
+// ones.
 func (t *Benchmark) Only(columns ...string) (*Benchmark, error) {
 	part := *t
-	part.Columns, part.Rows, part.whole = columns, slices.Clone(t.Rows), cmp.Or(t.whole, t)
-	for i, row := range t.Rows {
+	part.Columns, part.Rows, part.whole = nil, slices.Clone(t.Rows), cmp.Or(t.whole, t)
+	for i := range part.Rows {
 		part.Rows[i].Cells = nil
-		for _, column := range columns {
-			j := slices.Index(t.Columns, column)
-			if j < 0 {
-				return nil, fmt.Errorf("table %s has no column %q%s", t.Name, column, conf.Near(column, t.Columns))
-			}
+	}
+	names := t.Names()
+	for _, column := range columns {
+		j := max(slices.Index(t.Columns, column), slices.Index(names, column))
+		if j < 0 {
+			return nil, fmt.Errorf("table %s has no column %q%s", t.Name, column, conf.Near(column, names))
+		}
+		part.Columns = append(part.Columns, t.Columns[j])
+		for i, row := range t.Rows {
 			part.Rows[i].Cells = append(part.Rows[i].Cells, row.Cells[j])
 		}
 	}

@@ -181,13 +181,13 @@ func Takes(es []experiment.Config, st, measured *results.Store) (string, error) 
 	}
 	seconds, unknown, assumed, quick := 0.0, 0, "", true
 	for _, c := range costs {
-		if c.FPS == 0 && c.Frames > 0 {
-			if c.FPS = known.slowest(es[0].Budget.Name, c.ImageAgents); c.FPS == 0 {
-				unknown += c.Runs - c.Done
-				quick = quick && c.ImageAgents == 0 && c.Longest <= framesOf("smoke") // with any method, on vectors
-				continue
-			}
-			assumed = " at the rate of the slowest method measured"
+		switch {
+		case c.Frames == 0:
+		case c.FPS == 0:
+			unknown += c.Runs - c.Done
+			quick = quick && c.ImageAgents == 0 && c.Longest <= framesOf("smoke") // with any method, on vectors
+		case c.Source == Slowest:
+			assumed = ", methods without runs counted as the slowest one"
 		}
 		seconds += c.Takes(c.Frames).Seconds()
 	}
@@ -202,14 +202,4 @@ func Takes(es []experiment.Config, st, measured *results.Store) (string, error) 
 	}
 	return fmt.Sprintf("about %s%s, without %s of unknown rate",
 		viz.Clock(seconds), assumed, viz.Count(unknown, "run")), nil
-}
-
-// slowest returns the lowest rate of any method at a budget, 0 if none is known.
-func (r *Rates) slowest(budget string, agents int) (fps float64) {
-	for _, m := range cermiclib.Methods() {
-		if rate := r.Of(m.ID, budget, agents).FPS; rate > 0 && (fps == 0 || rate < fps) {
-			fps = rate
-		}
-	}
-	return fps
 }

@@ -59,7 +59,11 @@ func CostsAt(known *Rates, es []experiment.Config, st *results.Store) ([]Cost, e
 		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method && c.ImageAgents == agents })
 		if i < 0 {
 			i = len(costs)
-			costs = append(costs, Cost{Method: method, ImageAgents: agents, Rate: known.Of(method, e.Budget.Name, agents)})
+			rate := known.Of(method, e.Budget.Name, agents)
+			if rate.FPS == 0 {
+				rate = known.slowest(e.Budget.Name, agents)
+			}
+			costs = append(costs, Cost{Method: method, ImageAgents: agents, Rate: rate})
 		}
 		left, err := missingFrames(e, st)
 		if err != nil {
@@ -144,8 +148,9 @@ type Source string
 
 // The sources, the best first.
 const (
-	Elsewhere Source = "on another processor" // complete runs on another processor
-	Estimated Source = "estimated"            // from runs at another budget or on vector observations, relative to MAPPO
+	Elsewhere Source = "on another processor"  // complete runs on another processor
+	Estimated Source = "estimated"             // from runs at another budget or on vector observations, relative to MAPPO
+	Slowest   Source = "as the slowest method" // no run of the method is stored
 )
 
 // Rate is how fast one run of a method trains.
@@ -223,6 +228,16 @@ func (r *Rates) Of(method, budget string, agents int) Rate {
 		return Rate{FPS: estimated, Source: Estimated}
 	}
 	return Rate{}
+}
+
+// slowest is the lowest rate of any method, for one without runs; the zero Rate if none is known.
+func (r *Rates) slowest(budget string, agents int) (low Rate) {
+	for _, m := range cermiclib.Methods() {
+		if fps := r.Of(m.ID, budget, agents).FPS; fps > 0 && (low.FPS == 0 || fps < low.FPS) {
+			low = Rate{FPS: fps, Source: Slowest}
+		}
+	}
+	return low
 }
 
 // estimate assumes that a method's slowdown against MAPPO equals its slowdown at another budget on vectors. It also
