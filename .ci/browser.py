@@ -341,7 +341,7 @@ def slider(lab):
     knob.send_keys(Keys.ARROW_RIGHT)
     later = float(knob.get_attribute("value"))
     line, _ = wait("α moved once more is trained", lambda: lab.trains(f"alpha={later:g}"))
-    check("until 90k" not in line.split(" · ")[0].split(",")[-1], f"a knob moved after 90,000 frames has begun {line!r}")
+    check("from 90k" not in line.split(" · ")[0].split(",")[-1], f"a knob moved after 90,000 frames has begun {line!r}")
     lab.browser.find_element(By.CSS_SELECTOR, ".cermic-live button[data-name]").click()
     _, took = wait("the button begins from the start", lambda: "alpha=0.2 until 90k)" in (lab.trains(f"alpha={later:g}") or ""))
     told("01: from the start again, until its frames", took)

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -126,8 +127,8 @@ func (s setup) execute(books []string, budget string, write bool) error {
 const thumbnailWidth = 200
 
 // thumbnails draws reproduce/jupyter/thumbnails, which the index of notebooks shows. A thumbnail is the first figure
-// of a notebook, or of its executed copy if the notebook is committed without outputs. Other thumbnails do not
-// change.
+// of a notebook that is no film, or of its executed copy if the notebook is committed without outputs. Other thumbnails
+// do not change.
 func (s setup) thumbnails(books []string) error {
 	for _, book := range books {
 		figure, err := firstFigure(book)
@@ -149,12 +150,16 @@ func (s setup) thumbnails(books []string) error {
 	return nil
 }
 
-// firstFigure decodes the first PNG among the outputs of a notebook, nil if there is none.
+// firstFigure decodes the first PNG among the outputs of a notebook, of a film if there is no other, nil if there is
+// none.
 func firstFigure(path string) (image.Image, error) {
 	outputs, err := outputsOf(path)
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(outputs, func(a, b map[string]json.RawMessage) int { // films have an HTML page, too
+		return cmp.Compare(min(1, len(a["text/html"])), min(1, len(b["text/html"])))
+	})
 	for _, data := range outputs {
 		var encoded string
 		if json.Unmarshal(data["image/png"], &encoded) != nil {

@@ -98,8 +98,8 @@ func (e Config) Parent() (Config, error) {
 	return parent, err
 }
 
-// History lists the settings before each fork, "explore.alpha=0.2 until 246k". It leaves out settings of the budget,
-// which have no effect on learning.
+// History lists the settings before each fork, "explore.alpha=0.2 until 246k", or "continued from 246k" if none
+// changed. It leaves out settings of the budget, which have no effect on learning.
 func (e Config) History() string {
 	var parts []string
 	for _, f := range e.Forks {
@@ -108,7 +108,11 @@ func (e Config) History() string {
 			at = strconv.Itoa(f.At/1000) + "k"
 		}
 		was := slices.DeleteFunc(slices.Clone(f.Was), func(s string) bool { return strings.HasPrefix(s, "budget.") })
-		parts = append(parts, strings.Join(append(was, "until", at), " "))
+		if len(was) == 0 {
+			parts = append(parts, "continued from "+at)
+		} else {
+			parts = append(parts, strings.Join(append(was, "until", at), " "))
+		}
 	}
 	return strings.Join(parts, ", ")
 }

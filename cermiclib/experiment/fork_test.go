@@ -173,7 +173,7 @@ func TestAForkKnowsItsLineage(t *testing.T) {
 	if label := fork.Label(); label != "mappo-cermic (explore.alpha=0.2 explore.lr=0.0001 until 100)" {
 		t.Errorf("label %q", label)
 	}
-	if longer := branch(t, parent, 250, "budget.frames=5000"); longer.Label() != "mappo-cermic (until 250)" {
+	if longer := branch(t, parent, 250, "budget.frames=5000"); longer.Label() != "mappo-cermic (continued from 250)" {
 		t.Errorf("gone on beyond its end: label %q", longer.Label())
 	}
 	text := must.Get(conf.Marshal(fork))(t)

@@ -46,7 +46,7 @@ func start(
 	if err := cmp.Or(err, failed); err != nil {
 		return nil, err
 	}
-	s := session{exp: e, store: st, watch: watch, began: time.Now(), sources: sourcesHash()}
+	s := session{exp: e, text: text, store: st, watch: watch, began: time.Now(), sources: sourcesHash()}
 	if found, err := st.Get(id); err == nil && found.Complete { // Claim names and repairs a damaged one
 		if e.Method != "" {
 			found.Method = e.Method // the current name
@@ -81,6 +81,7 @@ func start(
 // session is one process's share of a run.
 type session struct {
 	exp      Config
+	text     []byte // of exp, as a record has it
 	claim    *results.Run
 	trainer  *trainer
 	backend  nn.Backend
@@ -105,6 +106,7 @@ func (s *session) note(line string) { s.emit(results.Event{Note: line}) }
 // emitState reports the state of a run that is not claimed, with the stored results.
 func (s *session) emitState(state string) {
 	header := s.exp.header()
+	header.Experiment = s.text
 	if r, err := s.store.Get(header.ID); err == nil {
 		header = *r
 	}

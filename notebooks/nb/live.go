@@ -88,15 +88,17 @@ func NewMap() *Live {
 
 // NewFilm keeps a place for the first episode of a run's last evaluation, of tasks that can be drawn.
 func NewFilm() *Live {
-	return &Live{newBlock(), func(e results.Event) (any, error) {
+	l := &Live{newBlock(), func(e results.Event) (any, error) {
 		switch {
 		case e.Scenes != nil:
-			return viz.Preview(e.Scenes, 10)
+			return viz.Animate(e.Scenes, 10)
 		case e.FromStore: // another run, whose weights may be elsewhere
 			return "", nil
 		}
 		return nil, nil
 	}}
+	l.put(asHTML("", ""))
+	return l
 }
 
 // Watch is a watcher of a run.

@@ -102,7 +102,7 @@ func TestMistakesInACellAreNamed(t *testing.T) {
 		set                 string
 	}{
 		"did you mean MAPPO":         {"MAPO", "Balanc*", "short", 1, ""},
-		"did you mean Balance*":       {"MAPPO", "Balance", "short", 1, ""},
+		"did you mean Balance*":      {"MAPPO", "Balance", "short", 1, ""},
 		"seeds is 0":                 {"MAPPO", "Balanc*", "short", 0, ""},
 		`budget "long"`:              {"MAPPO", "Balanc*", "long", 1, ""},
 		"did you mean explore.alpha": {"MAPPO-CERMIC", "Balanc*", "short", 1, "explore.alfa=1"},

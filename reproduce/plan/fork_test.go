@@ -95,7 +95,7 @@ func TestAForkOfAnUnnamedCompositionSaysWhatItIsMadeOf(t *testing.T) {
 		t.Errorf("a fork is called %q at budget %q (%v), want %q at smoke", fork.Label(), fork.Budget.Name, err, want)
 	}
 	longer, err := branch(e, 1000, []string{"budget.frames=5000"})
-	if want = "mappo budget.frames=5000 policy=spectra (else smoke) (until 1k)"; err != nil || longer.Label() != want || longer.Budget.Name != "custom" {
+	if want = "mappo budget.frames=5000 policy=spectra (else smoke) (continued from 1k)"; err != nil || longer.Label() != want || longer.Budget.Name != "custom" {
 		t.Errorf("a longer fork is called %q at budget %q (%v), want %q at custom", longer.Label(), longer.Budget.Name, err, want)
 	}
 	if err := longer.Validate(); err != nil {
