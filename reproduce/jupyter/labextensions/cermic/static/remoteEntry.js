@@ -17,6 +17,7 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
 .cermic-form { order: -1000; padding: 6px 12px; font-size: var(--jp-ui-font-size1); color: var(--jp-ui-font-color1) }
 .cermic-form input[type=number] { width: 5em }
 .cermic-form select { max-width: 16em }
+:is(.cermic-controls, .cermic-form) input[type=range] { width: 14em; vertical-align: middle }
 .cermic-controls:not(.cermic-live) label { opacity: .4 }
 .cermic-controls:not(.cermic-live) output, .cermic-controls:not(.cermic-live) input::-webkit-slider-thumb { visibility: hidden }
 .cermic-controls:not(.cermic-live) select { color: transparent }
