@@ -3,7 +3,6 @@
 package main
 
 import (
-	"io"
 	"slices"
 	"strings"
 
@@ -39,7 +38,21 @@ func benchCommand() *cobra.Command {
 			if !beside {
 				return bench.Measure(cmd.Context(), cmd.OutOrStdout(), root, group)
 			}
-			m := peers.Machine{Root: root, Wheel: setup{ctx: cmd.Context(), out: io.Discard, root: root}.wheel}
+			s := setup{ctx: cmd.Context(), out: cmd.ErrOrStderr(), root: root}
+			m := peers.Machine{
+				Root:     root,
+				Packages: s.packages,
+				Wheel: func(folder string) error {
+					file, err := s.wheel()
+					if err != nil {
+						return err
+					}
+					return s.installWheel(folder, file)
+				},
+				Python: func(folder string, args ...string) (string, error) {
+					return s.output(s.pythonIn(folder), args...)
+				},
+			}
 			return m.Measure(cmd.Context(), cmd.OutOrStdout(), group, peerRounds)
 		},
 	}
