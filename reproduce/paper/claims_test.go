@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/stats"
 )
 
 // scripted is a source whose runs of a trial have the scores that the function gives; nil: there are none.
@@ -456,8 +455,7 @@ func TestTheoremsBonusHasAVerdictOfItsOwn(t *testing.T) {
 func TestRelativeGainsLeaveOutTasksWithoutABaseline(t *testing.T) {
 	upper, lower := suiteTasks(MeltingPot)[:2], suiteTasks(VMAS)[:1]
 	gain := func(scores ...[]float64) float64 {
-		estimate, _ := stats.Contrast(gains("", upper, lower).terms(scores))
-		return estimate.Value
+		return gains("", upper, lower).measure(scores).estimate.Value
 	}
 	method, base, nothing := []float64{3, 5}, []float64{-2, -2}, []float64{0, 0}
 	want := (4.+2)/2 - 1 // of the upper task that has a baseline, less that of the lower one
@@ -477,7 +475,7 @@ func TestRelativeGainsLeaveOutTasksWithoutABaseline(t *testing.T) {
 func TestRelativeGainsAreAsUncertainAsTheirBaseline(t *testing.T) {
 	upper, lower := suiteTasks(MeltingPot)[:1], suiteTasks(VMAS)[:1]
 	x, b := []float64{10, 12, 14}, []float64{-1, -2, -6}
-	estimate, _ := stats.Contrast(gains("", upper, lower).terms([][]float64{x, b, {4, 4.0001}, {2, 2}}))
+	estimate := gains("", upper, lower).measure([][]float64{x, b, {4, 4.0001}, {2, 2}}).estimate
 	if want := (12.+3)/3 - 1; math.Abs(estimate.Value-want) > 1e-4 {
 		t.Errorf("the difference of gains is %g, want %g", estimate.Value, want)
 	}
