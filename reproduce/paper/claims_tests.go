@@ -38,7 +38,7 @@ func against(tasks []Task, method string, others ...string) (out []comparison) {
 	}
 	for _, t := range tasks {
 		for _, other := range names {
-			of := must(FindMethod(method)).Name + " − " + must(FindMethod(other)).Name
+			of := noError(FindMethod(method)).Name + " − " + noError(FindMethod(other)).Name
 			out = append(out, twoOf(t.Title(), of, Trial{Task: t.ID, Method: method, Set: set},
 				Trial{Task: t.ID, Method: other, Set: set}))
 		}
@@ -56,7 +56,7 @@ func rowsOf(t *Benchmark, upper, lower string) (out []comparison) {
 
 // trial is that of the cell under a head and in the column with this number.
 func (t *Benchmark) trial(head string, column int) Trial {
-	return must(t.Row("", head)).Rows[0].Cells[column].Trial
+	return noError(t.Row("", head)).Rows[0].Cells[column].Trial
 }
 
 // changed are the comparisons with a change in each.
