@@ -13,9 +13,6 @@ import (
 	"cermic/reproduce/bench/peers"
 )
 
-// peerRounds counts the measurements on each side of a pair.
-const peerRounds = 5
-
 func benchCommand() *cobra.Command {
 	var group string
 	var beside bool
@@ -53,7 +50,7 @@ func benchCommand() *cobra.Command {
 					return s.output(s.pythonIn(folder), args...)
 				},
 			}
-			return m.Measure(cmd.Context(), cmd.OutOrStdout(), group, peerRounds)
+			return m.Measure(cmd.Context(), cmd.OutOrStdout(), group)
 		},
 	}
 	f := cmd.Flags()

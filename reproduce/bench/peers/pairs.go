@@ -108,9 +108,12 @@ func chosen(all []pair, only string) ([]pair, error) {
 	return out, nil
 }
 
+// rounds counts the measurements on each side of a pair.
+const rounds = 5
+
 // Measure lets this program and its peers take turns and prints the ratios of the turns. An empty only chooses all
 // groups. Otherwise it names a group, or pairs by a part of their name or peer behind a slash, as in env/balance.
-func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, rounds int) error {
+func (m *Machine) Measure(ctx context.Context, out io.Writer, only string) error {
 	list, err := chosen(m.pairs(), only)
 	if err != nil {
 		return err
