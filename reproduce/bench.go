@@ -3,7 +3,6 @@
 package main
 
 import (
-	"io"
 	"slices"
 	"strings"
 
@@ -13,9 +12,6 @@ import (
 	"cermic/reproduce/bench"
 	"cermic/reproduce/bench/peers"
 )
-
-// peerRounds counts the measurements on each side of a pair.
-const peerRounds = 5
 
 func benchCommand() *cobra.Command {
 	var group string
@@ -39,8 +35,22 @@ func benchCommand() *cobra.Command {
 			if !beside {
 				return bench.Measure(cmd.Context(), cmd.OutOrStdout(), root, group)
 			}
-			m := peers.Machine{Root: root, Wheel: setup{ctx: cmd.Context(), out: io.Discard, root: root}.wheel}
-			return m.Measure(cmd.Context(), cmd.OutOrStdout(), group, peerRounds)
+			s := setup{ctx: cmd.Context(), out: cmd.ErrOrStderr(), root: root}
+			m := peers.Machine{
+				Root:     root,
+				Packages: s.packages,
+				Wheel: func(folder string) error {
+					file, err := s.wheel()
+					if err != nil {
+						return err
+					}
+					return s.installWheel(folder, file)
+				},
+				Python: func(folder string, args ...string) (string, error) {
+					return s.output(s.pythonIn(folder), args...)
+				},
+			}
+			return m.Measure(cmd.Context(), cmd.OutOrStdout(), group)
 		},
 	}
 	f := cmd.Flags()

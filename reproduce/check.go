@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -47,23 +48,24 @@ func check(ctx context.Context, out io.Writer, fsys fs.FS, ids []string) error {
 		return err
 	}
 	all = plan.Labelled(all)
-	chosen := map[string]bool{}
+	var chosen []*results.Record
 	for _, id := range ids {
 		head, err := plan.Find(committed, id)
 		if err != nil {
 			return usageError{err}
 		}
-		chosen[head.ID] = true
+		i := slices.IndexFunc(all, func(r *results.Record) bool { return r.ID == head.ID })
+		if i < 0 {
+			return usagef("run %s is not complete", head.ID)
+		}
+		chosen = append(chosen, all[i])
 	}
 	fresh, err := results.Open(committed.Dir()) // without the records, so that everything is trained
 	if err != nil {
 		return err
 	}
 	differ, untrained := 0, 0
-	for _, want := range all {
-		if !chosen[want.ID] {
-			continue
-		}
+	for _, want := range chosen {
 		fmt.Fprintf(out, "%s  %s  %s, seed %d, budget %s\n", want.ID, want.Task, want.Method, want.Seed, want.Budget)
 		got, err := retrain(ctx, want, fresh)
 		if ctx.Err() != nil {

@@ -39,7 +39,7 @@ func budgetNames() string {
 	return strings.Join(names, ", ")
 }
 
-func storeFlag(f *pflag.FlagSet) { f.String("store", defaultStore, "`folder` of the runs") }
+func storeFlag(f *pflag.FlagSet) { f.String("store", storeHere(), "`folder` of the runs") }
 
 // onStore makes a command of one that works on the store of its flag -store, which open opens.
 func onStore(

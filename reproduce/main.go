@@ -128,11 +128,6 @@ func prepare(cmd *cobra.Command, _ []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if f := cmd.Flags().Lookup("store"); f != nil && !f.Changed && f.DefValue == defaultStore {
-		if err := f.Value.Set(storeHere()); err != nil {
-			return err
-		}
-	}
 	return applyMachine(cmd)
 }
 

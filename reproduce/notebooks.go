@@ -3,8 +3,8 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -157,40 +156,45 @@ func firstFigure(path string) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(outputs, func(a, b map[string]json.RawMessage) int { // films have an HTML page, too
-		return cmp.Compare(min(1, len(a["text/html"])), min(1, len(b["text/html"])))
-	})
-	for _, data := range outputs {
-		var encoded string
-		if json.Unmarshal(data["image/png"], &encoded) != nil {
-			continue
+	var first []byte
+	for _, output := range outputs {
+		if isFilm := len(output.HTML) > 0; output.PNG != nil && (first == nil || !isFilm) {
+			first = output.PNG
+			if !isFilm {
+				break
+			}
 		}
-		figure, err := png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(encoded)))
-		if err != nil {
-			return nil, fmt.Errorf("%s: a figure cannot be read: %w", path, err)
-		}
-		return figure, nil
 	}
-	return nil, nil
+	if first == nil {
+		return nil, nil
+	}
+	figure, err := png.Decode(bytes.NewReader(first))
+	if err != nil {
+		return nil, fmt.Errorf("%s: a figure cannot be read: %w", path, err)
+	}
+	return figure, nil
 }
 
-// outputsOf returns the outputs of a notebook's cells in order, each by media type.
-func outputsOf(path string) ([]map[string]json.RawMessage, error) {
+// output is an output of a notebook's cell.
+type output struct {
+	PNG  []byte   `json:"image/png"`
+	HTML []string `json:"text/html"` // lines
+}
+
+// outputsOf returns the outputs of a notebook in order.
+func outputsOf(path string) (all []output, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	var book struct {
 		Cells []struct {
-			Outputs []struct {
-				Data map[string]json.RawMessage `json:"data"`
-			} `json:"outputs"`
-		} `json:"cells"`
+			Outputs []struct{ Data output }
+		}
 	}
 	if err := json.Unmarshal(text, &book); err != nil {
 		return nil, fmt.Errorf("%s is no notebook: %w", path, err)
 	}
-	var all []map[string]json.RawMessage
 	for _, cell := range book.Cells {
 		for _, out := range cell.Outputs {
 			all = append(all, out.Data)

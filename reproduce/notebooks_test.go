@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"html"
@@ -40,16 +41,9 @@ func committedBooks(t *testing.T) []string {
 // htmlOf is all HTML among the outputs of a notebook.
 func htmlOf(t *testing.T, path string) string {
 	t.Helper()
-	outputs := must.Get(outputsOf(path))(t)
 	var all strings.Builder
-	for _, data := range outputs {
-		var lines []string
-		var text string
-		if json.Unmarshal(data["text/html"], &lines) == nil {
-			all.WriteString(strings.Join(lines, ""))
-		} else if json.Unmarshal(data["text/html"], &text) == nil {
-			all.WriteString(text)
-		}
+	for _, output := range must.Get(outputsOf(path))(t) {
+		all.WriteString(strings.Join(output.HTML, ""))
 	}
 	return all.String()
 }
@@ -71,25 +65,15 @@ type bookCell struct {
 
 func cellsOf(t *testing.T, file string) []bookCell {
 	t.Helper()
-	var book struct {
-		Cells []bookCell `json:"cells"`
-	}
-	text, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(text, &book)
-	}
-	must.Do(t, err)
+	var book struct{ Cells []bookCell }
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(file))(t), &book))
 	return book.Cells
 }
 
 // Every notebook asks a question. A notebook of a table or a figure answers it first, behind the form for one number.
 // Its first output is a verdict, or says that there is no claim.
 func TestNotebooksAskAndThoseOfThePaperAnswerFirst(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "notebooks", "*.ipynb"))
-	if err != nil || len(files) < 20 {
-		t.Fatalf("%d notebooks, %v", len(files), err)
-	}
-	for _, file := range files {
+	for _, file := range committedBooks(t) {
 		cells := cellsOf(t, file)
 		name := filepath.Base(file)
 		if title := strings.TrimSpace(cells[0].Source[0]); !strings.HasPrefix(title, "# ") || !strings.HasSuffix(title, "?") {
@@ -161,13 +145,11 @@ func TestFiguresOfNotebooksFitAPage(t *testing.T) {
 	const widest = 1100 // pixels
 	seen := 0
 	for _, file := range committedBooks(t) {
-		outputs := must.Get(outputsOf(file))(t)
-		for _, data := range outputs {
-			var text string
-			if json.Unmarshal(data["image/png"], &text) != nil {
+		for _, output := range must.Get(outputsOf(file))(t) {
+			if output.PNG == nil {
 				continue
 			}
-			size, err := png.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+			size, err := png.DecodeConfig(bytes.NewReader(output.PNG))
 			if seen++; err != nil || size.Width > widest {
 				t.Errorf("%s has a figure of %d pixels, want %d at most: %v", filepath.Base(file), size.Width, widest, err)
 			}
@@ -210,7 +192,6 @@ func TestClaimsPrintsEveryVerdictAndItsReason(t *testing.T) {
 var param = regexp.MustCompile(`(?m)^var (\w+) = (.*?) // @param ?(.*(?:\n//.*)*)$`)
 
 func TestMenusOfNotebooksOfferWhatThereIs(t *testing.T) {
-	files := must.Get(filepath.Glob(filepath.Join("..", "notebooks", "*.ipynb")))(t)
 	tables := map[string]*paper.Benchmark{"t1_performance": paper.Sota, "t2_agents": paper.Agents, "t3_ablations": paper.Ablation, "t4_density": paper.Density}
 	heads := func(table *paper.Benchmark) (rows []string) {
 		for _, row := range table.Rows {
@@ -219,7 +200,7 @@ func TestMenusOfNotebooksOfferWhatThereIs(t *testing.T) {
 		return rows
 	}
 	menus := map[string]int{}
-	for _, file := range files {
+	for _, file := range committedBooks(t) {
 		name := strings.TrimSuffix(filepath.Base(file), ".ipynb")
 		for _, cell := range cellsOf(t, file) {
 			for _, found := range param.FindAllStringSubmatch(strings.Join(cell.Source, ""), -1) {
@@ -269,11 +250,7 @@ func TestMenusOfNotebooksOfferWhatThereIs(t *testing.T) {
 func TestIndexLeadsToEveryNotebookAndItsThumbnail(t *testing.T) {
 	folder := filepath.Join("..", "notebooks")
 	text := must.Get(os.ReadFile(filepath.Join(folder, "README.md")))(t)
-	books, err := filepath.Glob(filepath.Join(folder, "*.ipynb"))
-	if err != nil || len(books) == 0 {
-		t.Fatalf("%d notebooks: %v", len(books), err)
-	}
-	for _, book := range books {
+	for _, book := range committedBooks(t) {
 		if name := filepath.Base(book); !strings.Contains(string(text), "]("+name+")") {
 			t.Errorf("notebooks/README.md does not link to %s", name)
 		}

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,20 +35,19 @@ func pythonCommand() *cobra.Command {
 				return err
 			}
 			if install {
-				if err := s.environment(); err != nil {
-					return err
+				err := s.packages("numpy", "NumPy into .venv", ".venv", "envs/python/requirements.txt")
+				if err == nil {
+					err = s.installWheel(".venv", file)
 				}
-				if err := s.step("install", "NumPy and the wheel into .venv", false, func() error {
-					return s.installWheel(s.python(), file, "requirements.txt")
-				}); err != nil {
+				if err != nil {
 					return err
 				}
 			}
 			switch {
 			case torch:
-				return s.checkWheel(file, "requirements-torch.txt")
+				return s.checkWheel(file, "requirements-torch")
 			case check:
-				return s.checkWheel(file, "requirements-check.txt")
+				return s.checkWheel(file, "requirements-check")
 			}
 			return nil
 		},
@@ -96,34 +94,30 @@ func (s setup) wheel() (string, error) {
 	return file, nil
 }
 
-// installWheel installs pinned packages and then the wheel, which needs nothing beyond them.
-func (s setup) installWheel(python, wheel, requirements string) error {
-	if err := s.pip(python, "--require-hashes", "-r", s.path("envs", "python", requirements)); err != nil {
-		return fmt.Errorf("pip could not install envs/python/%s (is there a network?): %w", requirements, err)
-	}
-	if err := s.pip(python, "--no-index", "--no-deps", "--force-reinstall", wheel); err != nil {
-		return fmt.Errorf("pip could not install the wheel: %w", err)
-	}
-	return nil
+// installWheel installs the wheel, without the packages that it needs, into a virtual environment.
+func (s setup) installWheel(folder, wheel string) error {
+	return s.step("install", "the wheel into "+folder, false, func() error {
+		if err := s.pip(folder, "--no-index", "--no-deps", "--force-reinstall", wheel); err != nil {
+			return fmt.Errorf("pip could not install the wheel: %w", err)
+		}
+		return nil
+	})
 }
 
-// checkWheel runs the tests in a virtual environment that has the pinned packages and the wheel.
+// checkWheel runs the tests in a virtual environment that has the wheel and the packages of a file of envs/python.
 func (s setup) checkWheel(wheel, requirements string) error {
-	folder := s.path(".dist", strings.TrimSuffix(requirements, ".txt"))
-	python := pythonIn(folder)
-	if err := s.step("packages", "of "+requirements, false, func() error {
-		if !exists(python) {
-			if err := s.venv(folder); err != nil {
-				return err
-			}
-		}
-		return s.installWheel(python, wheel, requirements)
-	}); err != nil {
+	folder := ".dist/" + requirements
+	err := s.packages("packages", "of "+requirements, folder, "envs/python/"+requirements+".txt")
+	if err == nil {
+		err = s.installWheel(folder, wheel)
+	}
+	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(s.ctx, python, "-m", "unittest", "discover", "-v", "-s", s.path("envs", "python", "tests"))
+	cmd := exec.CommandContext(s.ctx, s.pythonIn(folder), "-m", "unittest", "discover", "-v",
+		"-s", s.path("envs", "python", "tests"))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.path(".dist"), s.out, s.out
-	cmd.Env = append(neutral(), "CERMIC_ENVS_LIBRARY=", "CERMIC_ENVS_REQUIRE="+requirements)
+	cmd.Env = append(neutral(), "CERMIC_ENVS_LIBRARY=", "CERMIC_ENVS_REQUIRE="+requirements+".txt")
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("the tests of the Python package failed: %w", err)
 	}

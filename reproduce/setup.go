@@ -79,15 +79,11 @@ func (s setup) path(elements ...string) string {
 	return filepath.Join(append([]string{s.root}, elements...)...)
 }
 
-func (s setup) python() string { return pythonIn(s.path(".venv")) }
+func (s setup) python() string { return s.pythonIn(".venv") }
 
 // all runs the steps in order; each prints one line.
 func (s setup) all() error {
-	err := s.environment()
-	if err == nil {
-		err = s.packages("jupyter", "JupyterLab, about 25 s", "requirements.txt")
-	}
-	if err != nil {
+	if err := s.packages("jupyter", "JupyterLab, about 30 s", ".venv", "reproduce/jupyter/requirements.txt"); err != nil {
 		return err
 	}
 	s.plugins()
@@ -123,17 +119,12 @@ func (s setup) step(name, what string, done bool, work func() error) error {
 // ready prints the line of a step that has nothing to do.
 func (s setup) ready(name, why string) { fmt.Fprintf(s.out, "%-8s %s\n", name, why) }
 
-func (s setup) environment() error {
-	return s.step("python", "virtual environment in .venv", exists(s.python()),
-		func() error { return s.venv(s.path(".venv")) })
-}
-
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// venv makes a virtual environment with the Python that PYTHON names, which must be 3.11 or newer for JupyterLab.
+// venv makes a virtual environment with the Python that PYTHON names, which must be 3.11 or newer.
 func (s setup) venv(folder string) error {
 	python := cmp.Or(os.Getenv("PYTHON"), "python3")
 	version, err := s.output(python, "-c", "import sys; print(sys.version_info >= (3, 11), sys.version.split()[0])")
@@ -145,8 +136,7 @@ func (s setup) venv(folder string) error {
 		return fmt.Errorf("%s does not run: %w", python, err)
 	}
 	if enough, number, _ := strings.Cut(strings.TrimSpace(version), " "); enough != "True" {
-		return fmt.Errorf("%s is Python %s, and JupyterLab needs 3.11 or newer: install one, or name it in PYTHON",
-			python, number)
+		return fmt.Errorf("%s is Python %s: install 3.11 or newer, or name one in PYTHON", python, number)
 	}
 	if _, err := s.output(python, "-m", "venv", folder); err != nil {
 		os.RemoveAll(folder) // an incomplete one would pass for a complete one
@@ -156,28 +146,33 @@ func (s setup) venv(folder string) error {
 	return nil
 }
 
-// pythonIn is the interpreter of a virtual environment.
-func pythonIn(folder string) string {
+// pythonIn is the interpreter of a virtual environment in a folder of the repository.
+func (s setup) pythonIn(folder string) string {
 	if runtime.GOOS == "windows" {
-		return filepath.Join(folder, "Scripts", "python.exe")
+		return s.path(folder, "Scripts", "python.exe")
 	}
-	return filepath.Join(folder, "bin", "python")
+	return s.path(folder, "bin", "python")
 }
 
-func (s setup) pip(python string, args ...string) error {
+func (s setup) pip(folder string, args ...string) error {
 	args = append([]string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}, args...)
-	_, err := s.output(python, args...)
+	_, err := s.output(s.pythonIn(folder), args...)
 	return err
 }
 
-// packages installs one file of pinned requirements, once.
-func (s setup) packages(name, what, file string, flags ...string) error {
-	requirements := s.path("reproduce", "jupyter", file)
-	stamp := s.path(".venv", "installed-"+file)
+// packages installs a file of pinned requirements into a virtual environment, once, and makes the environment if there
+// is none. Both are named from the repository's root. pip checks every package if the file has hashes.
+func (s setup) packages(name, what, folder, file string, flags ...string) error {
+	requirements := s.path(file)
+	stamp := s.path(folder, "installed-"+strings.ReplaceAll(file, "/", "-"))
 	return s.step(name, what, upToDate(stamp, requirements), func() error {
-		if err := s.pip(s.python(), append(flags, "--require-hashes", "-r", requirements)...); err != nil {
-			return fmt.Errorf("pip could not install reproduce/jupyter/%s (check the network; delete a damaged .venv): %w",
-				file, err)
+		if !exists(s.pythonIn(folder)) {
+			if err := s.venv(s.path(folder)); err != nil {
+				return err
+			}
+		}
+		if err := s.pip(folder, append(flags, "-r", requirements)...); err != nil {
+			return fmt.Errorf("pip could not install %s (check the network; delete a damaged %s): %w", file, folder, err)
 		}
 		return mark(stamp, requirements)
 	})
@@ -204,8 +199,8 @@ func (s setup) plugins() {
 	if !s.gpu || platform != wheelPlatform {
 		return
 	}
-	if err := s.packages("cuda", "XLA for the GPU, 4 GB once installed", "requirements-cuda.txt",
-		"--no-deps"); err != nil {
+	if err := s.packages("cuda", "XLA for the GPU, 4 GB once installed", ".venv",
+		"reproduce/jupyter/requirements-cuda.txt", "--no-deps"); err != nil {
 		s.ready("", err.Error()+"; graphs will run on the CPU")
 	}
 }
@@ -213,7 +208,7 @@ func (s setup) plugins() {
 // cpuPlugin installs XLA for the CPU: the wheel on its platform, and go-xla's build elsewhere or if the wheel fails.
 func (s setup) cpuPlugin(platform string) error {
 	if platform == wheelPlatform {
-		err := s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps")
+		err := s.packages("xla", "XLA for the CPU, 63 MB", ".venv", "reproduce/jupyter/requirements-xla.txt", "--no-deps")
 		if err == nil || s.ctx.Err() != nil {
 			return err
 		}

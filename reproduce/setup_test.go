@@ -100,7 +100,7 @@ func TestPackagesAreInstalledAgainOnlyWhenTheirFileChanges(t *testing.T) {
 		if i == 2 {
 			write(t, s.path("reproduce", "jupyter", "requirements.txt"), "x==2\n", 0o666)
 		}
-		must.Do(t, s.packages("jupyter", "", "requirements.txt"))
+		must.Do(t, s.packages("jupyter", "", ".venv", "reproduce/jupyter/requirements.txt"))
 		if asked, err := os.ReadFile(s.path("asked")); err != nil || strings.Count(string(asked), "\n") != want {
 			t.Errorf("after set-up %d pip was asked for %q, %v", i+1, asked, err)
 		}
@@ -273,7 +273,7 @@ func TestAPersonsOwnSettingsChangeNothing(t *testing.T) {
 	write(t, filepath.Join(root, "go.mod"), "module cermic\n", 0o666)
 	write(t, filepath.Join(root, "main.go"), "package main\n\nfunc main() {}\n", 0o666)
 	write(t, filepath.Join(root, "pip.conf"), "[install]\nuser = true\n", 0o666)
-	write(t, filepath.Join(root, "reproduce", "jupyter", "none.txt"), "", 0o666)
+	write(t, filepath.Join(root, "none.txt"), "", 0o666)
 	write(t, filepath.Join(root, "elsewhere", "pip", "__init__.py"), "raise SystemExit('the wrong pip')\n", 0o666)
 	write(t, filepath.Join(root, "a b", "x"), "", 0o666)
 	kernel := filepath.Join(root, "reproduce", "jupyter", "kernels", "gonb", "start")
@@ -286,7 +286,7 @@ func TestAPersonsOwnSettingsChangeNothing(t *testing.T) {
 	write(t, filepath.Join(root, ".bin", "python3"), "#!/bin/sh\nexit 1\n", 0o777)
 	s.root = root
 	t.Chdir(root)
-	if err := s.environment(); err != nil {
+	if err := s.venv(s.path(".venv")); err != nil {
 		t.Skip(err)
 	}
 	for _, own := range settings {
@@ -299,7 +299,7 @@ func TestAPersonsOwnSettingsChangeNothing(t *testing.T) {
 				t.Setenv(name, value)
 			}
 			os.Remove(s.path(".venv", "installed-none.txt"))
-			if err := s.packages("none", "", "none.txt"); err != nil {
+			if err := s.packages("none", "", ".venv", "none.txt"); err != nil {
 				t.Error(err)
 			}
 			if _, err := s.output("go", "build", "-o", os.DevNull, "."); err != nil {

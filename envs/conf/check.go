@@ -12,23 +12,15 @@ import (
 	"strings"
 )
 
-// Invalid is the error for a value that a setting cannot have.
-type Invalid struct {
-	Key   string // dotted key, from the config that was checked
-	Value string // as in JSON
-	Want  string // the allowed values
-	Help  string // description of the setting; may be empty
-}
-
-func (e *Invalid) Error() string {
-	s := fmt.Sprintf("%s is %s, want %s", e.Key, e.Value, e.Want)
-	if e.Help != "" {
-		s += " (" + e.Help + ")"
+// invalid is the error for a value that a setting cannot have. help describes the setting, and may be empty.
+func invalid(key, value, want, help string) error {
+	if help != "" {
+		help = " (" + help + ")"
 	}
-	return s
+	return fmt.Errorf("%s is %s, want %s%s", key, value, want, help)
 }
 
-// Check returns an [Invalid] for the first setting of v, a config or a struct of configs, whose value its tags do not
+// Check returns an error for the first setting of v, a config or a struct of configs, whose value its tags do not
 // allow. Numbers must be finite. The tags are:
 //
 //	Width  int     `json:"width" range:"1..4096"` // both bounds allowed
@@ -94,7 +86,7 @@ func (f *field) check(key string, v reflect.Value) error {
 		return check(key, v)
 	}
 	if bad {
-		return &Invalid{key, value, want, f.help}
+		return invalid(key, value, want, f.help)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@
 package conf
 
 import (
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -67,11 +66,6 @@ func TestCheckNamesSettingValueAndAllowedValues(t *testing.T) {
 	}
 	if err := Check(nil); err != nil {
 		t.Error(err)
-	}
-	c := usual()
-	c.Width = 0
-	if bad := (*Invalid)(nil); !errors.As(Check(c), &bad) || *bad != (Invalid{"width", "0", "1 to 4096", "width of the layer; 64"}) {
-		t.Errorf("the error is %+v", bad)
 	}
 }
 

@@ -301,22 +301,20 @@ func TestNewSharesNothingWithTheRegistry(t *testing.T) {
 
 func TestNearNamesContainTheGivenOneOrAreNearestInSpelling(t *testing.T) {
 	known := []string{"mappo", "explore.lr", "explore.d_s", "explore.alpha", "qmix-cermic", "mappo-cermic", "qmix-cermic-ucb"}
-	for given, want := range map[string]string{
-		"cermic": "; did you mean qmix-cermic or mappo-cermic or qmix-cermic-ucb?", "explore.alfa": "; did you mean explore.alpha?",
-		"alpha": "; did you mean explore.alpha?", "mapo": "; did you mean mappo?", "ippo": "; known: " + strings.Join(known, ", "),
+	short := []string{"q", "mlp"}
+	all := "; known: " + strings.Join(known, ", ")
+	for _, c := range []struct {
+		given string
+		known []string
+		want  string
+	}{
+		{"cermic", known, "; did you mean qmix-cermic or mappo-cermic or qmix-cermic-ucb?"},
+		{"explore.alfa", known, "; did you mean explore.alpha?"}, {"alpha", known, "; did you mean explore.alpha?"},
+		{"mapo", known, "; did you mean mappo?"}, {"ippo", known, all}, {"mpl", short, "; did you mean mlp?"},
+		{"zz", short, "; known: q, mlp"}, {"", short, "; known: q, mlp"},
 	} {
-		if got := Near(given, known); got != want {
-			t.Errorf("Near(%q) is %q, want %q", given, got, want)
-		}
-	}
-}
-
-func TestANameOfAllOtherLettersIsNotNear(t *testing.T) {
-	for given, want := range map[string]string{
-		"zz": "; known: q, mlp", "mpl": "; did you mean mlp?", "": "; known: q, mlp",
-	} {
-		if got := Near(given, []string{"q", "mlp"}); got != want {
-			t.Errorf("Near(%q) is %q, want %q", given, got, want)
+		if got := Near(c.given, c.known); got != c.want {
+			t.Errorf("Near(%q) is %q, want %q", c.given, got, c.want)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -50,7 +49,7 @@ func tree(path string, v reflect.Value) (any, error) {
 		return v.String(), nil
 	case reflect.Float32, reflect.Float64:
 		if x := v.Float(); math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, &Invalid{Key: named(path), Value: fmt.Sprint(x), Want: "a finite number"}
+			return nil, invalid(named(path), fmt.Sprint(x), "a finite number", "")
 		}
 		return json.Number(formatFloat(v.Float(), v.Type().Bits())), nil
 	case reflect.Slice, reflect.Array:
@@ -161,7 +160,7 @@ func parse(data []byte) (src any, err error) {
 func overlay(src any, dst reflect.Value) error {
 	work := reflect.New(dst.Type()).Elem()
 	work.Set(dst)
-	err := (&decoder{root: dst}).value("", src, work)
+	err := (&decoder{root: dst}).value("", src, work, "")
 	if err == nil {
 		dst.Set(work)
 	}
@@ -171,8 +170,8 @@ func overlay(src any, dst reflect.Value) error {
 // decoder replaces slices and interfaces instead of writing through them, because the caller's value shares them.
 type decoder struct{ root reflect.Value } // root is the config before the change, for suggestions
 
-// value overlays src on dst.
-func (d *decoder) value(path string, src any, dst reflect.Value) error {
+// value overlays src on dst, a setting that help describes.
+func (d *decoder) value(path string, src any, dst reflect.Value, help string) error {
 	members, isObject := src.(map[string]any)
 	items, _ := src.([]any)
 	replaced := reflect.New(dst.Type())
@@ -186,7 +185,7 @@ func (d *decoder) value(path string, src any, dst reflect.Value) error {
 	case src == nil, dst.Kind() == reflect.Struct, dst.Kind() == reflect.Interface,
 		dst.Kind() == reflect.Array && len(items) != dst.Len(),
 		json.Unmarshal([]byte(text(src)), replaced.Interface()) != nil:
-		return &Invalid{Key: named(path), Value: describe(src), Want: typeName(dst.Type())}
+		return invalid(named(path), describe(src), typeName(dst.Type()), help)
 	default:
 		dst.Set(replaced.Elem())
 	}
@@ -200,7 +199,7 @@ func (d *decoder) members(path string, members map[string]any, dst reflect.Value
 		src := members[key]
 		if key == kindKey && isConfig {
 			if src != any(kind) {
-				return &Invalid{Key: join(path, kindKey), Value: describe(src), Want: strconv.Quote(kind)}
+				return invalid(join(path, kindKey), describe(src), strconv.Quote(kind), "")
 			}
 			continue
 		}
@@ -211,16 +210,21 @@ func (d *decoder) members(path string, members map[string]any, dst reflect.Value
 		if i < 0 {
 			return d.unknown(path, key, kind, known)
 		}
+		to := dst.FieldByIndex(known[i].index)
+		if given, ok := src.(untyped); ok {
+			var err error
+			if src, err = typed(string(given), to.Type()); err != nil {
+				return fmt.Errorf("%s: %w", join(path, key), err)
+			}
+		}
 		if _, isList := src.([]any); known[i].scalar && !isList {
 			src = []any{src}
 		}
-		to := dst.FieldByIndex(known[i].index)
-		err := d.value(join(path, key), src, to)
-		isPart := to.Kind() == reflect.Struct || to.Kind() == reflect.Interface
-		if bad := (*Invalid)(nil); errors.As(err, &bad) && !isPart {
-			bad.Help = known[i].help
+		help := known[i].help
+		if to.Kind() == reflect.Struct || to.Kind() == reflect.Interface {
+			help = "" // of a whole part
 		}
-		if err != nil {
+		if err := d.value(join(path, key), src, to, help); err != nil {
 			return err
 		}
 	}
@@ -239,7 +243,7 @@ func (d *decoder) config(path string, members map[string]any, dst reflect.Value)
 	if anew {
 		name, ok := want.(string)
 		if !ok {
-			return &Invalid{Key: join(path, kindKey), Value: describe(want), Want: "text"}
+			return invalid(join(path, kindKey), describe(want), "text", "")
 		}
 		proto, err := lookup(dst.Type(), name)
 		if err != nil {
@@ -263,18 +267,15 @@ func (d *decoder) config(path string, members map[string]any, dst reflect.Value)
 // clearOmitted sets settings tagged omitzero that are not in members to zero, if members has all others. Then Marshal
 // wrote them, and left out zero values regardless of today's registered default. A person leaves out more.
 func clearOmitted(members map[string]any, body reflect.Value) {
-	var omitted []reflect.Value
-	for _, f := range fields(body.Type()) {
-		if _, given := members[f.name]; given {
-			continue
-		}
-		if !f.omitZero {
-			return
-		}
-		omitted = append(omitted, body.FieldByIndex(f.index))
+	absent := slices.DeleteFunc(slices.Clone(fields(body.Type())), func(f field) bool {
+		_, given := members[f.name]
+		return given
+	})
+	if slices.ContainsFunc(absent, func(f field) bool { return !f.omitZero }) {
+		return
 	}
-	for _, v := range omitted {
-		if !isZero(v) {
+	for _, f := range absent {
+		if v := body.FieldByIndex(f.index); !isZero(v) {
 			v.SetZero()
 		}
 	}

@@ -132,9 +132,9 @@ func Get(v any, key string) (value string, ok bool) {
 // leave *dst unchanged, as in Unmarshal.
 func Set(dst any, path, text string) error {
 	names := strings.Split(path, ".")
-	src, err := typed(text, typeAt(reflect.ValueOf(dst), names))
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	var src any = untyped(text)
+	if names[len(names)-1] == kindKey {
+		src = text
 	}
 	for _, name := range slices.Backward(names) {
 		src = map[string]any{name: src}
@@ -142,20 +142,8 @@ func Set(dst any, path, text string) error {
 	return overlay(src, reflect.ValueOf(dst).Elem())
 }
 
-// typeAt returns the type of a setting of v; text for other keys, such as the kind of a config.
-func typeAt(v reflect.Value, names []string) reflect.Type {
-	for _, name := range names {
-		if v = unwrap(v); v.Kind() != reflect.Struct {
-			return reflect.TypeFor[string]()
-		}
-		i := slices.IndexFunc(fields(v.Type()), func(f field) bool { return f.name == name })
-		if i < 0 {
-			return reflect.TypeFor[string]()
-		}
-		v = v.FieldByIndex(fields(v.Type())[i].index)
-	}
-	return v.Type()
-}
+// untyped is text in a tree that is read by the type of the setting it is for.
+type untyped string
 
 // typed turns the text of a value of type t into a tree. Text that does not fit is returned unchanged, for the error.
 func typed(text string, t reflect.Type) (any, error) {

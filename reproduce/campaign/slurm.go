@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"text/template"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -68,9 +70,16 @@ func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config
 	}
 	folder := filepath.Join(store, results.CampaignsFolder, hex.EncodeToString(sum[:6]))
 	tasks := (runs + s.Bundle - 1) / s.Bundle
-	script := s.script(here, store, folder, tasks)
+	var script bytes.Buffer
+	if err := job.Execute(&script, struct {
+		Slurm
+		Here, Store, Folder string
+		Last                int
+	}{s, here, store, folder, tasks - 1}); err != nil {
+		return err
+	}
 	if s.Dry {
-		_, err := io.WriteString(out, script)
+		_, err := script.WriteTo(out)
 		return err
 	}
 	path, err := os.Executable()
@@ -84,7 +93,7 @@ func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	files := map[string][]byte{"manifest.jsonl": manifest, "job.sh": []byte(script), "reproduce": program}
+	files := map[string][]byte{"manifest.jsonl": manifest, "job.sh": script.Bytes(), "reproduce": program}
 	for name, content := range files {
 		path := filepath.Join(folder, name)
 		if err := results.WriteFile(path, content); err != nil { // replaces the file, since nodes may run the old one
@@ -182,56 +191,11 @@ func ReadManifest(path string) ([]experiment.Config, error) {
 	return es, nil
 }
 
-// How often a task is queued again after it was killed, and after it was stopped at its limit. A run of the paper's
-// budget may need many tasks of a short limit. A task whose limit is shorter than its start must end all the same.
-const (
-	killedTries  = 20
-	stoppedTries = 500
-)
+//go:embed job.sh.tmpl
+var jobText string
 
-// script is the job. A task that was stopped, by its limit or by the cluster, has saved its run and queues itself
-// again. A task that was killed does so a few times. A cancelled task gets the same signal, but Slurm no longer calls
-// it running: it must not come back.
-func (s Slurm) script(here, store, folder string, tasks int) string {
-	var options strings.Builder
-	for _, option := range []struct{ name, value string }{
-		{"account", s.Account}, {"partition", s.Partition}, {"gpus-per-task", s.GPUs}, {"time", s.Time},
-	} {
-		if option.value != "" {
-			fmt.Fprintf(&options, "#SBATCH --%s=%s\n", option.name, option.value)
-		}
-	}
-	if s.GPUs != "" {
-		options.WriteString("#SBATCH --ntasks=1\n")
-	}
-	flags := ""
-	for _, arg := range s.Work {
-		flags += " " + quote(arg)
-	}
-	work := fmt.Sprintf(`%s work -store %s -index "$SLURM_ARRAY_TASK_ID" -bundle %d%s %s`,
-		quote(folder+"/reproduce"), quote(store), s.Bundle, flags, quote(folder+"/manifest.jsonl"))
-	return fmt.Sprintf(`#!/bin/bash
-#SBATCH --job-name=cermic
-#SBATCH --array=0-%d
-#SBATCH --requeue
-#SBATCH --open-mode=append
-#SBATCH --signal=B:TERM@60
-#SBATCH --output="%s/%%A_%%a.log"
-%scd %s || exit 1
-%s &
-child=$!
-trap 'kill -TERM "$child"' TERM
-wait "$child"
-status=$?
-while kill -0 "$child" 2>/dev/null; do wait "$child"; status=$?; done # a signal ends the first wait
-again=%d; [ "$status" -eq 130 ] && again=%d # 130: stopped and saved, so that it gets further each time
-if [ "$status" -gt 128 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt "$again" ] && `+
-		`[ "$(squeue -h -j "$SLURM_JOB_ID" -o %%T)" = RUNNING ]; then
-	scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" && sleep 60 # until the scheduler ends this one
-fi
-exit "$status"
-`, tasks-1, folder, options.String(), quote(here), work, killedTries, stoppedTries)
-}
+// job is the script of a task of the array.
+var job = template.Must(template.New("").Funcs(template.FuncMap{"quote": quote}).Parse(jobText))
 
 // quote makes one word of text for the shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -48,9 +48,11 @@ func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)
 			}
 		}
 	}
-	scales, err := t.scales(scores, scale)
-	if err != nil {
-		return a, err
+	scales := make([]Scale, len(t.Columns))
+	for j := range t.Columns {
+		if scales[j], err = scale(t.Rows[0].Cells[j].Trial.Task); err != nil {
+			return a, err
+		}
 	}
 	rows, columns := largest(len(t.Rows), len(t.Columns), func(i, j int) bool {
 		return scales[j] != Scale{} && len(scores[i][j]) > 0
@@ -82,24 +84,6 @@ func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)
 		a.Methods, a.Scores = append(a.Methods, row.Head), append(a.Scores, all)
 	}
 	return a, runs.err
-}
-
-// scales are the scales of the columns, zero where fewer than two rows have scores.
-func (t *Benchmark) scales(scores [][][]float64, scale func(task string) (Scale, error)) (scales []Scale, err error) {
-	scales = make([]Scale, len(t.Columns))
-	for j := range t.Columns {
-		n := 0
-		for i := range t.Rows {
-			n += min(1, len(scores[i][j]))
-		}
-		if n < 2 {
-			continue
-		}
-		if scales[j], err = scale(t.Rows[0].Cells[j].Trial.Task); err != nil {
-			return nil, err
-		}
-	}
-	return scales, nil
 }
 
 // largest chooses rows and the columns that all of them have, at least two of each, to maximise rows × columns. Among

@@ -47,11 +47,24 @@ func (s State) open() bool { return s == Undecided || s == NotTested }
 type rule string
 
 const (
-	every  rule = "on every one"    // all significant support it; one significantly against it contradicts it
-	most   rule = "on most"         // more than half support it, or are against it
-	some   rule = "on at least one" // one supports it; all against it contradict it
-	twelve rule = "on 12"           // twelve support it; so many against it that twelve are out of reach contradict it
+	every  rule = "on every one"
+	most   rule = "on most"
+	some   rule = "on at least one"
+	twelve rule = "on 12"
 )
+
+// decisive are the least numbers of effects, of so many comparisons, that support a claim and that contradict it.
+func (r rule) decisive(asked int) (pro, contra int) {
+	switch r {
+	case most:
+		return asked/2 + 1, asked/2 + 1
+	case some:
+		return 1, asked
+	case twelve:
+		return 12, asked - 11 // then twelve are out of reach
+	}
+	return asked, 1
+}
 
 // Verdict is what records say of a claim.
 type Verdict struct {
@@ -181,6 +194,7 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 		count += fmt.Sprintf(" %d significant, but not beyond differences that do not matter.", slight)
 	}
 	count += why
+	needed, against := r.decisive(asked)
 	switch {
 	case len(found) == 0:
 		if asked == 1 {
@@ -189,10 +203,9 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 		return NotTested, fmt.Sprintf("None of its %d comparisons has runs of all its methods.", asked)
 	case tested(found) == 0:
 		return NotTested, fmt.Sprintf("%d of %d comparisons have runs, none can be tested.%s", len(found), asked, why)
-	case r == every && contra > 0, r == most && 2*contra > asked, r == some && contra == asked,
-		r == twelve && contra > asked-12:
+	case contra >= against:
 		return Contradicted, count
-	case r == every && pro == asked, r == most && 2*pro > asked, r == some && pro > 0, r == twelve && pro >= 12:
+	case pro >= needed:
 		return Supported, count
 	}
 	return Undecided, count + " That does not decide it."
@@ -255,7 +268,7 @@ func (c Claim) Demand() string {
 		demand += fmt.Sprintf(" An effect counts if its interval lies beyond %.0f %% of the "+
 			"distance between random and scripted play.", 100*trivialShare)
 	}
-	if c.tests[0].choose != nil {
+	if c.rule == twelve {
 		demand += " The two are chosen by their means, and the test is of more than their difference: " +
 			"the method with CERMIC must be above each of the others (p is the largest of these times two), " +
 			"or one of those above both with CERMIC (the largest times eight)."

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/stats"
+	"cermic/envs/envtest/must"
 )
 
 // scripted is a source whose runs of a trial have the scores that the function gives; nil: there are none.
@@ -156,10 +156,7 @@ func TestClaimsAreDecidedByTheRuns(t *testing.T) {
 		{"theorem-1", level(nil), Conditional},
 		{"encounters-raise-bonus", ten, NotTested},
 	} {
-		claim, err := FindClaim(c.claim)
-		if err != nil {
-			t.Fatal(err)
-		}
+		claim := must.Get(FindClaim(c.claim))(t)
 		v, err := claim.Decide(level(nil), c.source)
 		if err != nil || v.State != c.want || v.Reason == "" {
 			t.Errorf("%s is %s, want %s (%v): %s", c.claim, v.State, c.want, err, strings.Join(v.Lines(), "\n  "))
@@ -286,15 +283,7 @@ func onTasks(means map[string][2]float64) scripted {
 // decided is the verdict of a claim.
 func decided(t *testing.T, id string, sources ...Source) Verdict {
 	t.Helper()
-	claim, err := FindClaim(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := claim.Decide(sources...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return must.Get(must.Get(FindClaim(id))(t).Decide(sources...))(t)
 }
 
 // A difference on one task has one p, from its method's family of 15 tasks. The claim, the table and two of its
@@ -309,10 +298,7 @@ func TestADifferenceHasOnePWhereverItStands(t *testing.T) {
 			t.Errorf("a finding does not print its family: %s", f)
 		}
 	}
-	two, err := Sota.Only("pro5v5*", "zer5v5*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := must.Get(Sota.Only("pro5v5*", "zer5v5*"))(t)
 	for table, rows := range map[*Benchmark]int{Sota: 3, two: 2} {
 		d, err := table.Differences(src, "MAPPO")
 		if err != nil || len(d.Rows) != rows {
@@ -456,8 +442,7 @@ func TestTheoremsBonusHasAVerdictOfItsOwn(t *testing.T) {
 func TestRelativeGainsLeaveOutTasksWithoutABaseline(t *testing.T) {
 	upper, lower := suiteTasks(MeltingPot)[:2], suiteTasks(VMAS)[:1]
 	gain := func(scores ...[]float64) float64 {
-		estimate, _ := stats.Contrast(gains("", upper, lower).terms(scores))
-		return estimate.Value
+		return gains("", upper, lower).measure(scores).estimate.Value
 	}
 	method, base, nothing := []float64{3, 5}, []float64{-2, -2}, []float64{0, 0}
 	want := (4.+2)/2 - 1 // of the upper task that has a baseline, less that of the lower one
@@ -477,7 +462,7 @@ func TestRelativeGainsLeaveOutTasksWithoutABaseline(t *testing.T) {
 func TestRelativeGainsAreAsUncertainAsTheirBaseline(t *testing.T) {
 	upper, lower := suiteTasks(MeltingPot)[:1], suiteTasks(VMAS)[:1]
 	x, b := []float64{10, 12, 14}, []float64{-1, -2, -6}
-	estimate, _ := stats.Contrast(gains("", upper, lower).terms([][]float64{x, b, {4, 4.0001}, {2, 2}}))
+	estimate := gains("", upper, lower).measure([][]float64{x, b, {4, 4.0001}, {2, 2}}).estimate
 	if want := (12.+3)/3 - 1; math.Abs(estimate.Value-want) > 1e-4 {
 		t.Errorf("the difference of gains is %g, want %g", estimate.Value, want)
 	}

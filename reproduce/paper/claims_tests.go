@@ -13,14 +13,17 @@ import (
 	"cermic/cermiclib/stats"
 )
 
-// with returns the groups unchanged, with these weights.
-func with(weights ...float64) func([][]float64) ([][]float64, []float64) {
-	return func(g [][]float64) ([][]float64, []float64) { return g, weights }
+// contrast measures the weighted sum of the groups' means.
+func contrast(weights ...float64) func([][]float64) measured {
+	return func(groups [][]float64) measured {
+		estimate, p := stats.Contrast(groups, weights)
+		return measured{estimate: estimate, p: p}
+	}
 }
 
 // twoOf compares the last evaluations of two trials.
 func twoOf(on, of string, x, y Trial) comparison {
-	return comparison{on: on, of: of, trials: []Trial{x, y}, terms: with(1, -1)}
+	return comparison{on: on, of: of, trials: []Trial{x, y}, measure: contrast(1, -1)}
 }
 
 // against compares a method with each of others on each of tasks, trained as Table 1 has it, with changed settings.
@@ -35,7 +38,7 @@ func against(tasks []Task, method string, others ...string) (out []comparison) {
 	}
 	for _, t := range tasks {
 		for _, other := range names {
-			of := must(FindMethod(method)).Name + " − " + must(FindMethod(other)).Name
+			of := noError(FindMethod(method)).Name + " − " + noError(FindMethod(other)).Name
 			out = append(out, twoOf(t.Title(), of, Trial{Task: t.ID, Method: method, Set: set},
 				Trial{Task: t.ID, Method: other, Set: set}))
 		}
@@ -53,7 +56,7 @@ func rowsOf(t *Benchmark, upper, lower string) (out []comparison) {
 
 // trial is that of the cell under a head and in the column with this number.
 func (t *Benchmark) trial(head string, column int) Trial {
-	return must(t.Row("", head)).Rows[0].Cells[column].Trial
+	return noError(t.Row("", head)).Rows[0].Cells[column].Trial
 }
 
 // changed are the comparisons with a change in each.
@@ -74,7 +77,11 @@ func early(cs []comparison) []comparison {
 // variances turns comparisons of means into such of the variances over seeds.
 func variances(cs []comparison) []comparison {
 	return changed(cs, func(c *comparison) {
-		c.of, c.null, c.terms = "variance of "+strings.Replace(c.of, " − ", " / variance of ", 1), 1, nil
+		c.of, c.null = "variance of "+strings.Replace(c.of, " − ", " / variance of ", 1), 1
+		c.measure = func(groups [][]float64) measured {
+			estimate, p := stats.VarianceRatio(groups[0], groups[1])
+			return measured{estimate: estimate, p: p}
+		}
 	})
 }
 
@@ -107,7 +114,7 @@ func curiosity() (out []comparison) {
 			}
 			c.trials = append(c.trials, Trial{Task: t.ID, Method: m.ID})
 		}
-		c.terms = with(weights...)
+		c.measure = contrast(weights...)
 		out = append(out, c)
 	}
 	return out
@@ -128,42 +135,38 @@ func gains(on string, upper, lower []Task) comparison {
 	for _, t := range slices.Concat(upper, lower) {
 		c.trials = append(c.trials, Trial{Task: t.ID, Method: "mappo-cermic"}, Trial{Task: t.ID, Method: "mappo"})
 	}
-	c.terms = func(g [][]float64) ([][]float64, []float64) {
-		g, weights := slices.Clone(g), make([]float64, len(g))
+	c.measure = func(scores [][]float64) measured {
+		groups, weights := slices.Clone(scores), make([]float64, len(scores))
 		half := 2 * len(upper)
-		shares(g[:half], weights[:half], 1)
-		shares(g[half:], weights[half:], -1)
-		return g, weights
+		shares(groups[:half], weights[:half], 1)
+		shares(groups[half:], weights[half:], -1)
+		return contrast(weights...)(groups)
 	}
 	return c
 }
 
-// shares sets the weights of a mean relative gain, times sign, over tasks. g has pairs of scores: a method's, then
+// shares sets the weights of a mean relative gain, times sign, over tasks. Groups are pairs of scores: a method's, then
 // the baseline's. By the delta method it scales each baseline's deviations from its mean by the ratio of the two
 // means. The reason is that (x − b)/|b| changes with b by −x/(b·|b|), x/b times its weight. A baseline near zero
 // makes a share uncertain.
-func shares(g [][]float64, weights []float64, sign float64) {
+func shares(groups [][]float64, weights []float64, sign float64) {
 	n := 0.
-	for k := 1; k < len(g); k += 2 {
-		if base := math.Abs(average(g[k])); base > 0 {
-			weights[k-1], weights[k] = sign/base, -sign/base
-			g[k] = stretched(g[k], average(g[k-1])/average(g[k]))
-			n++
+	for k := 1; k < len(groups); k += 2 {
+		base := average(groups[k])
+		if base == 0 {
+			continue
 		}
+		weights[k-1], weights[k] = sign/math.Abs(base), -sign/math.Abs(base)
+		ratio, scaled := average(groups[k-1])/base, make([]float64, len(groups[k]))
+		for i, score := range groups[k] {
+			scaled[i] = base + ratio*(score-base)
+		}
+		groups[k] = scaled
+		n++
 	}
 	for k := range weights {
 		weights[k] /= n // NaN where no task has a share: nothing to compare
 	}
-}
-
-// stretched are numbers with the same mean and so many times their deviations from it.
-func stretched(x []float64, times float64) []float64 {
-	middle := average(x)
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = middle + times*(v-middle)
-	}
-	return out
 }
 
 // drops compares training on the sparse reward with training on the dense one, by the differences of Table 4.
@@ -188,7 +191,7 @@ func smallerDrops() (out []comparison) {
 		own := ours[i%tasks]
 		method, _, _ := strings.Cut(other.of, ",")
 		out = append(out, comparison{on: other.on, of: "drop of " + method + " − drop of MAPPO-CERMIC",
-			trials: slices.Concat(other.trials, own.trials), terms: with(1, -1, -1, 1)})
+			trials: slices.Concat(other.trials, own.trials), measure: contrast(1, -1, -1, 1)})
 	}
 	return out
 }
@@ -203,30 +206,7 @@ func (t Task) Title() string {
 	return t.Name
 }
 
-// choice is a comparison of two trials that was chosen by the scores.
-type choice struct {
-	pair    [2]int   // of the trials' indices: the number is the first's score less the second's
-	against [][2]int // pairs that must all differ, of which pair is one
-	of      int      // number of candidates for the trial that all of against share: multiplies p (Bonferroni)
-}
-
-// p is the p value of a choice.
-func (c choice) p(scores [][]float64) float64 {
-	worst := 0.
-	for _, pair := range c.against {
-		_, p := stats.Contrast(two(scores, pair), []float64{1, -1})
-		worst = max(worst, p) // NaN if any is
-	}
-	return min(1, worst*float64(c.of))
-}
-
-// two are the elements with these indices.
-func two[T any](of []T, pair [2]int) []T { return []T{of[pair[0]], of[pair[1]]} }
-
-// best compares on each task the better of the two methods with CERMIC with the best of the others. Both are chosen
-// by their means. CERMIC's is the best only if it is above each of the others. It is not the best only if one of the
-// others is above both. The largest p of these tests counts, times the number of methods from which that one was
-// chosen.
+// best compares on each task the better of the two methods with CERMIC with the best of the others; see bestOf.
 func best() (out []comparison) {
 	var ours, others []int
 	for i, m := range Methods {
@@ -236,29 +216,38 @@ func best() (out []comparison) {
 			others = append(others, i)
 		}
 	}
-	choose := func(scores [][]float64) choice {
-		highest := func(of []int) int {
-			return slices.MaxFunc(of, func(a, b int) int { return cmp.Compare(average(scores[a]), average(scores[b])) })
-		}
-		own, other := highest(ours), highest(others)
-		c := choice{pair: [2]int{own, other}, of: len(ours)}
-		for _, k := range others {
-			c.against = append(c.against, [2]int{own, k})
-		}
-		if average(scores[own]) < average(scores[other]) {
-			c.of, c.against = len(others), nil
-			for _, k := range ours {
-				c.against = append(c.against, [2]int{k, other})
-			}
-		}
-		return c
-	}
 	for _, t := range Tasks {
-		c := comparison{on: t.Title(), of: "the best with CERMIC − the best without", terms: with(1, -1), choose: choose}
+		c := comparison{on: t.Title(), of: "the best with CERMIC − the best without",
+			measure: func(scores [][]float64) measured { return bestOf(scores, ours, others) }}
 		for _, m := range Methods {
 			c.trials = append(c.trials, Trial{Task: t.ID, Method: m.ID})
 		}
 		out = append(out, c)
 	}
 	return out
+}
+
+// bestOf compares the best of ours with the best of others, both chosen by their means. Ours is the best only if it is
+// above each of the others. It is not the best only if one of the others is above all of ours. The largest p of these
+// tests counts, times the number of methods from which that one was chosen (Bonferroni).
+func bestOf(scores [][]float64, ours, others []int) measured {
+	highest := func(of []int) int {
+		return slices.MaxFunc(of, func(a, b int) int { return cmp.Compare(average(scores[a]), average(scores[b])) })
+	}
+	difference := func(i, j int) measured { return contrast(1, -1)([][]float64{scores[i], scores[j]}) }
+	own, other := highest(ours), highest(others)
+	m := measured{estimate: difference(own, other).estimate, pair: []int{own, other}}
+	candidates := len(ours)
+	if average(scores[own]) < average(scores[other]) {
+		candidates = len(others)
+		for _, i := range ours {
+			m.p = max(m.p, difference(i, other).p) // NaN if any is
+		}
+	} else {
+		for _, j := range others {
+			m.p = max(m.p, difference(own, j).p)
+		}
+	}
+	m.p = min(1, m.p*float64(candidates))
+	return m
 }

@@ -18,20 +18,17 @@ type comparison struct {
 	on        string // task, or what stands for it
 	of        string // "MAPPO-CERMIC − MAPPO"
 	trials    []Trial
-	score     func(results.Group) ([]float64, error)                    // one number a run; nil: the last evaluation
-	terms     func([][]float64) (groups [][]float64, weights []float64) // of the contrast; nil for a ratio of variances
-	null      float64
-	mechanism bool // the claim is about a mechanism of CERMIC, which must be active in its runs
-
-	choose func([][]float64) choice // of two of the trials, by the scores of all; nil: all are compared
+	score     func(results.Group) ([]float64, error) // one number a run; nil: the last evaluation
+	measure   func(groups [][]float64) measured
+	null      float64 // 1 for a ratio of variances
+	mechanism bool    // the claim is about a mechanism of CERMIC, which must be active in its runs
 }
 
-// measure is the number with its interval, and its p value.
-func (t comparison) measure(g [][]float64) (stats.Interval, float64) {
-	if t.terms == nil {
-		return stats.VarianceRatio(g[0], g[1])
-	}
-	return stats.Contrast(t.terms(g))
+// measured is the number of a comparison with its interval and p value.
+type measured struct {
+	estimate stats.Interval
+	p        float64
+	pair     []int // indices of the two groups that it compares; nil: all
 }
 
 // Finding is a comparison that has runs.
@@ -63,7 +60,7 @@ func (f Finding) matters() bool {
 // yet count in Holm's correction, so that p does not change with what else has been run.
 func findings(tests []comparison, src Source) (out []Finding, err error) {
 	ps := slices.Repeat([]float64{1}, len(tests))
-	found := make([]*Finding, len(tests))
+	var at []int // of each finding, in tests
 	for i, t := range tests {
 		f, err := t.find(src)
 		if err != nil {
@@ -72,19 +69,17 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 		if f == nil || math.IsNaN(f.Estimate.Value) { // no runs; the variance of one run, or relative gains of nothing
 			continue
 		}
-		if found[i] = f; !math.IsNaN(f.P) {
+		f.Family = len(tests)
+		if !math.IsNaN(f.P) {
 			ps[i] = f.P
 		}
+		out, at = append(out, *f), append(at, i)
 	}
 	ps = stats.Holm(ps)
-	for i, f := range found {
-		if f == nil {
-			continue
+	for k := range out {
+		if !math.IsNaN(out[k].P) {
+			out[k].P = ps[at[k]]
 		}
-		if f.Family = len(tests); !math.IsNaN(f.P) {
-			f.P = ps[i]
-		}
-		out = append(out, *f)
 	}
 	return out, nil
 }
@@ -110,14 +105,13 @@ func (t comparison) find(src Source) (*Finding, error) {
 		f.groups, runs = append(f.groups, scores), append(runs, g)
 		f.Seeds, f.Frames = append(f.Seeds, len(scores)), g.Runs[0].Frames
 	}
-	if t.choose == nil {
-		f.Estimate, f.P = t.measure(f.groups)
-	} else {
-		c := t.choose(f.groups)
-		f.P = c.p(f.groups)
-		f.groups, runs, f.Seeds = two(f.groups, c.pair), two(runs, c.pair), two(f.Seeds, c.pair)
-		f.Estimate, _ = t.measure(f.groups)
-		f.Of += fmt.Sprintf(" (%s − %s)", DisplayName(t.trials[c.pair[0]].Method), DisplayName(t.trials[c.pair[1]].Method))
+	m := t.measure(f.groups)
+	f.Estimate, f.P = m.estimate, m.p
+	if m.pair != nil {
+		x, y := m.pair[0], m.pair[1]
+		f.groups, runs = [][]float64{f.groups[x], f.groups[y]}, []results.Group{runs[x], runs[y]}
+		f.Seeds = []int{f.Seeds[x], f.Seeds[y]}
+		f.Of += fmt.Sprintf(" (%s − %s)", DisplayName(t.trials[x].Method), DisplayName(t.trials[y].Method))
 	}
 	if f.Untested = t.untested(runs); f.Untested != "" {
 		f.P = math.NaN()
@@ -129,17 +123,16 @@ func (t comparison) find(src Source) (*Finding, error) {
 
 // scored reports whether the number is a difference of scores on one task, not a ratio or one of shares.
 func (t comparison) scored() bool {
-	return t.terms != nil && !slices.ContainsFunc(t.trials, func(u Trial) bool { return u.Task != t.trials[0].Task })
+	return t.null == 0 && !slices.ContainsFunc(t.trials, func(u Trial) bool { return u.Task != t.trials[0].Task })
 }
 
 // trivial is the size of effects on the comparison's task that make no difference; 0 where none is known.
 func (t comparison) trivial(src Source) (float64, error) {
-	first := t.trials[0]
 	if !t.scored() {
 		return 0, nil
 	}
-	scale, err := src.Scale(first.Task)
-	return trivialShare * (scale.To - scale.From) / float64(max(1, first.Agents)), err
+	scale, err := src.Scale(t.trials[0].Task)
+	return trivialShare * (scale.To - scale.From) / float64(max(1, t.trials[0].Agents)), err
 }
 
 // untested is the reason why the runs of a comparison are no evidence for it; it is empty if they are.

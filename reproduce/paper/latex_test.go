@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 // texCell is one cell of a LaTeX table: its text without markup, and whether it is bold.
@@ -27,10 +29,7 @@ var (
 // texRows reads testdata/table<number>.tex, a verbatim copy of the paper's source, as rows of cells.
 func texRows(t *testing.T, number int) [][]texCell {
 	t.Helper()
-	raw, err := os.ReadFile(fmt.Sprintf("testdata/table%d.tex", number))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(fmt.Sprintf("testdata/table%d.tex", number)))(t)
 	body := string(raw)
 	body = body[strings.Index(body, `\begin{tabular}`):strings.Index(body, `\end{tabular}`)]
 	var rows [][]texCell

@@ -49,12 +49,12 @@ type printedColumn struct {
 }
 
 var data = func() (out file) {
-	must(0, json.Unmarshal(embedded, &out))
+	noError(0, json.Unmarshal(embedded, &out))
 	return out
 }()
 
-// must is a value of this package's own. An error is found by its first test.
-func must[T any](v T, err error) T {
+// noError returns a value of this package's own data. An error is found by its first test.
+func noError[T any](v T, err error) T {
 	if err != nil {
 		panic("paper: " + err.Error())
 	}

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 func TestUnknownNamesAreAnsweredWithNearOnes(t *testing.T) {
@@ -48,14 +50,11 @@ func TestEverySpellingOfThePaperFindsItsTaskAndMethod(t *testing.T) {
 func TestConceptsAndTagsInTheCodeAreTheSame(t *testing.T) {
 	const root = "../.."
 	listed, tagged := map[string]bool{}, map[string]bool{}
-	page, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("README.md"))(t)
 	for _, row := range regexp.MustCompile(`(?m)^\| (\S+) \| \[(.+?)\]`).FindAllStringSubmatch(string(page), -1) {
 		listed[row[1]+" in "+row[2]] = true
 	}
-	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

@@ -193,27 +193,27 @@ func (t *Benchmark) embolden(g viz.ScoreTable, runs *asked) {
 }
 
 // conditions are sentences about the runs in a table: presets, reward mode, deviations.
-func conditions(shown []results.Group) []string {
-	shown = slices.DeleteFunc(slices.Clone(shown), func(g results.Group) bool { return len(g.Runs) == 0 })
-	setting := func(key string) func(results.Group) []string { // equal in all runs of a group, except the seed
-		return func(g results.Group) []string { return []string{Setting(g.Runs[0].Experiment, key)} }
+func conditions(shown []results.Group) (out []string) {
+	var presets, rewards, horizons, scores, departures []string
+	for _, g := range shown {
+		if len(g.Runs) == 0 {
+			continue
+		}
+		e := g.Runs[0].Experiment // equal in all runs, except the seed
+		reward := Setting(e, "task.reward")
+		if reward == "sparse" {
+			horizons = append(horizons, Setting(e, "task.sparse_horizon"))
+		}
+		for _, d := range Deviations(e) {
+			departures = append(departures, d.Key+"="+d.Value)
+		}
+		presets, rewards = append(presets, Preset(g)), append(rewards, reward)
+		scores = append(scores, Setting(e, "task.score"))
 	}
-	reward := setting("task.reward")
-	presets := distinct(shown, func(g results.Group) []string { return []string{Preset(g)} })
-	rewards, scores := distinct(shown, reward), distinct(shown, setting("task.score"))
-	horizons := distinct(shown, func(g results.Group) []string {
-		if reward(g)[0] != "sparse" {
-			return nil
-		}
-		return setting("task.sparse_horizon")(g)
-	})
-	departures := distinct(shown, func(g results.Group) (out []string) {
-		for _, d := range Deviations(g.Runs[0].Experiment) {
-			out = append(out, d.Key+"="+d.Value)
-		}
-		return out
-	})
-	var out []string
+	for _, list := range []*[]string{&presets, &rewards, &horizons, &scores, &departures} {
+		slices.Sort(*list)
+		*list = slices.DeleteFunc(slices.Compact(*list), func(text string) bool { return text == "" })
+	}
 	if len(presets) > 0 {
 		out = append(out, "Preset "+strings.Join(presets, "; ")+".")
 	}
@@ -236,16 +236,6 @@ func conditions(shown []results.Group) []string {
 		out = append(out, "Departs from the paper's settings: "+strings.Join(departures, ", ")+".")
 	}
 	return out
-}
-
-// distinct are the different texts that f has of groups, in alphabetical order, without empty ones.
-func distinct(gs []results.Group, f func(results.Group) []string) []string {
-	var all []string
-	for _, g := range gs {
-		all = append(all, f(g)...)
-	}
-	slices.Sort(all)
-	return slices.DeleteFunc(slices.Compact(all), func(text string) bool { return text == "" })
 }
 
 // Preset names the settings of runs: "default" are ours, "literal" follow the paper's letter; where single settings are

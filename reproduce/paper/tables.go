@@ -160,13 +160,13 @@ func printed(number int) *Benchmark {
 	in := data.Tables[number-1]
 	t := &Benchmark{Number: in.Number, Name: in.Name, Caption: in.Caption, Note: in.Note}
 	for _, column := range in.Columns {
-		task := must(FindTask(column.Task, Tasks))
+		task := noError(FindTask(column.Task, Tasks))
 		t.Columns = append(t.Columns, cmp.Or(column.Head, task.Abbreviation))
 	}
 	for _, r := range in.Rows {
 		row := Row{Group: r.Group, Head: r.Head}
 		for j, column := range in.Columns {
-			task := must(FindTask(column.Task, Tasks))
+			task := noError(FindTask(column.Task, Tasks))
 			trial := Trial{task.ID, r.Method, slices.Concat(column.Set, r.Set), column.Agents}
 			cell := Cell{Value: r.Values[j], Decimals: task.Decimals, Bold: slices.Contains(r.Bold, j), Trial: trial}
 			if cell.HasSpread = len(r.Spreads) > 0; cell.HasSpread {

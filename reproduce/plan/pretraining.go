@@ -20,35 +20,33 @@ const (
 )
 
 // NewPretraining is the usual pre-training of a memory, by its kind and with default settings, on a task.
-func NewPretraining(task, kind string) (experiment.Pretraining, error) {
-	p := experiment.Pretraining{Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1,
-		Peers: cermic.Default().PeerChannels}
+func NewPretraining(task, kind string) (p experiment.Pretraining, err error) {
 	t, err := FindTask(task)
 	if err != nil {
 		return p, err
 	}
-	if p.Task, err = envs.Default(t.ID); err != nil {
+	e, module := experiment.Config{}, cermic.Default()
+	if e.Task, err = envs.Default(t.ID); err != nil {
 		return p, err
 	}
-	p.Task = Rewarded(p.Task, envs.Sparse) // unseen: runs on either reward share their weights
-	c, err := conf.New[memory.Config](kind)
-	if err != nil {
+	if module.Memory, err = conf.New[memory.Config](kind); err != nil {
 		return p, err
 	}
-	return p, p.SetMemory(c)
+	e.Explore = module
+	return PretrainingOf(e, cermiclib.TableBudget)
 }
 
 // PretrainingOf is the pre-training for the memory of e on its task.
-func PretrainingOf(e experiment.Config, budget string) (experiment.Pretraining, error) {
-	p := experiment.Pretraining{Task: Rewarded(e.Task, envs.Sparse),
-		Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1}
-	if budget == cermiclib.Presets[0].Budget.Name {
-		p.Frames, p.Epochs = 4000, 2
-	}
+func PretrainingOf(e experiment.Config, budget string) (p experiment.Pretraining, err error) {
 	c, ok := e.Explore.(cermic.Config)
 	if !ok {
 		return p, fmt.Errorf("%s has no memory to pre-train: choose mappo-cermic or qmix-cermic", e.Label())
 	}
-	p.Peers = c.PeerChannels
-	return p, p.SetMemory(c.Memory)
+	p = experiment.Pretraining{Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1, Peers: c.PeerChannels}
+	if budget == cermiclib.Presets[0].Budget.Name {
+		p.Frames, p.Epochs = 4000, 2
+	}
+	p.Task = Rewarded(e.Task, envs.Sparse) // play does not see rewards: runs on either share their weights
+	err = p.SetMemory(c.Memory)
+	return p, err
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,29 +15,15 @@ import (
 	"cermic/viz"
 )
 
-// Folder is where peers are installed, below the root of the repository.
-const Folder = ".peers"
-
-// Groups are measured in this order.
-var Groups = []string{"update", "train", "env", "python", "meltingpot", "collect"}
-
 // pair is one figure of this program and of a peer. Both sides return a number in unit.
 type pair struct {
 	group, name, unit, peer string
 	ours, theirs            func(context.Context) (float64, error)
 }
 
-// Machine measures pairs: the root of the repository, and what builds the wheel of the environments.
-type Machine struct {
-	Root  string
-	Wheel func() (file string, err error)
-
-	benchMARL, meltingPot, jax Python
-}
-
-// script measures with peers.py beside BenchMARL and VMAS.
-func (m *Machine) script(args ...string) func(context.Context) (float64, error) {
-	return func(ctx context.Context) (float64, error) { return m.benchMARL.Measure(ctx, args...) }
+// peer measures with peers.py in an environment.
+func (m *Machine) peer(e environment, args ...string) func(context.Context) (float64, error) {
+	return func(context.Context) (float64, error) { return m.measure(e, args...) }
 }
 
 // benchmark measures a metric of one of this repository's benchmarks.
@@ -51,11 +36,6 @@ func (m *Machine) benchmark(pkg, pattern, unit string) func(context.Context) (fl
 		})
 		return value, err
 	}
-}
-
-// withJAX measures with peers.py beside JaxMARL.
-func (m *Machine) withJAX(args ...string) func(context.Context) (float64, error) {
-	return func(ctx context.Context) (float64, error) { return m.jax.Measure(ctx, args...) }
 }
 
 // pairs are all pairs: one update, training, VMAS's tasks from Go and from Python, Melting Pot's substrates, and
@@ -77,32 +57,32 @@ func (m *Machine) pairs() []pair {
 	update := m.benchmark("cermiclib/learn", "MAPPOUpdate", "ms/step")
 	jaxMARL := append([]string{"train-jax", "2"}, ofPaper...)
 	out := []pair{
-		{"update", oneUpdate, "ms", "torch", update, m.script("update", "2400", "10")},
-		{"update", oneUpdate, "ms", "torch.compile", update, m.script("update-compiled", "2400", "10")},
-		{"update", oneUpdate, "ms", "jax", update, m.withJAX("update-jax", "2400", "10")},
+		{"update", oneUpdate, "ms", "torch", update, m.peer(benchMARL, "update", "2400", "10")},
+		{"update", oneUpdate, "ms", "torch.compile", update, m.peer(benchMARL, "update-compiled", "2400", "10")},
+		{"update", oneUpdate, "ms", "jax", update, m.peer(jax, "update-jax", "2400", "10")},
 		{"train", "MAPPO, the paper's settings", "frames/s", "BenchMARL",
-			m.benchmark("reproduce/bench", "Training/paper/mappo$", "frames/s"), m.script(onPolicy...)},
+			m.benchmark("reproduce/bench", "Training/paper/mappo$", "frames/s"), m.peer(benchMARL, onPolicy...)},
 		{"train", "QMIX, settings of short", "frames/s", "BenchMARL",
-			m.benchmark("reproduce/bench", "Training/short/balance/qmix$", "frames/s"), m.script(offPolicy...)},
+			m.benchmark("reproduce/bench", "Training/short/balance/qmix$", "frames/s"), m.peer(benchMARL, offPolicy...)},
 		{"train", "MAPPO on Simple Adversary", "frames/s", "JaxMARL",
-			m.benchmark("reproduce/bench", "Training/cross5/simple_adversary/mappo$", "frames/s"), m.withJAX(jaxMARL...)},
+			m.benchmark("reproduce/bench", "Training/cross5/simple_adversary/mappo$", "frames/s"), m.peer(jax, jaxMARL...)},
 		{"collect", "BenchMARL's collection on Balance", "frames/s", "VMAS",
-			m.script("collect", "cermic"), m.script("collect", "vmas")},
+			m.peer(benchMARL, "collect", "cermic"), m.peer(benchMARL, "collect", "vmas")},
 	}
 	for _, task := range bench.Tasks {
 		for _, environments := range []string{"60", "1024"} {
 			name := fmt.Sprintf("%s, %s environments", task, environments)
 			step := m.benchmark("envs/vmas", "^BenchmarkStep$/^"+task+"$/="+environments+"$/workers=2", "frames/s")
-			theirs := m.script("steps", task, environments)
+			theirs := m.peer(benchMARL, "steps", task, environments)
 			out = append(out, pair{"env", name, "frames/s", "VMAS", step, theirs},
-				pair{"python", "Python: " + name, "frames/s", "VMAS", m.script("python", "vmas/"+task, environments), theirs})
+				pair{"python", "Python: " + name, "frames/s", "VMAS", m.peer(benchMARL, "python", "vmas/"+task, environments), theirs})
 		}
 	}
 	for _, substrate := range bench.Substrates {
 		for _, view := range []string{"cells", "pixels"} {
 			name := fmt.Sprintf("%s, 60 environments, %s", strings.TrimSuffix(substrate, "_in_the_matrix__repeated"), view)
-			ours := m.script("python", "meltingpot/"+substrate, "60", view)
-			theirs := func(ctx context.Context) (float64, error) { return m.meltingPot.Measure(ctx, "substrate", substrate) }
+			ours := m.peer(benchMARL, "python", "meltingpot/"+substrate, "60", view)
+			theirs := m.peer(meltingPot, "substrate", substrate)
 			out = append(out, pair{"meltingpot", name, "frames/s", "Melting Pot", ours, theirs})
 		}
 	}
@@ -128,41 +108,12 @@ func chosen(all []pair, only string) ([]pair, error) {
 	return out, nil
 }
 
-// install makes the Python environments that groups need.
-func (m *Machine) install(ctx context.Context, out io.Writer, groups ...string) (err error) {
-	needs := func(names ...string) bool {
-		return slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(names, g) })
-	}
-	folder := filepath.Join(m.Root, Folder)
-	if m.benchMARL, err = install(ctx, out, folder, benchMARLKind); err != nil {
-		return err
-	}
-	if needs("meltingpot") {
-		if m.meltingPot, err = install(ctx, out, filepath.Join(folder, "meltingpot"), meltingPotKind); err != nil {
-			return err
-		}
-	}
-	if needs("update", "train") {
-		if m.jax, err = install(ctx, out, filepath.Join(folder, "jax"), jaxKind); err != nil {
-			return err
-		}
-	}
-	if !needs("python", "meltingpot", "collect") {
-		return nil
-	}
-	file, err := m.Wheel()
-	if err != nil {
-		return err
-	}
-	if err := m.benchMARL.pip(ctx, "--no-index", "--no-deps", "--force-reinstall", file); err != nil {
-		return fmt.Errorf("pip could not install %s: %w", file, err)
-	}
-	return nil
-}
+// rounds counts the measurements on each side of a pair.
+const rounds = 5
 
 // Measure lets this program and its peers take turns and prints the ratios of the turns. An empty only chooses all
 // groups. Otherwise it names a group, or pairs by a part of their name or peer behind a slash, as in env/balance.
-func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, rounds int) error {
+func (m *Machine) Measure(ctx context.Context, out io.Writer, only string) error {
 	list, err := chosen(m.pairs(), only)
 	if err != nil {
 		return err
@@ -171,7 +122,7 @@ func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, round
 	for _, p := range list {
 		groups = append(groups, p.group)
 	}
-	if err := m.install(ctx, out, groups...); err != nil {
+	if err := m.install(groups); err != nil {
 		return err
 	}
 	if err := bench.PrintMachine(out); err != nil {

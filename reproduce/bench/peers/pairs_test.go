@@ -49,21 +49,46 @@ func TestTurnsAlternateAndRatiosSayHowManyTimesBetter(t *testing.T) {
 	}
 }
 
-func TestAPeerPrintsANumberOrAnErrorOfOneLine(t *testing.T) {
-	dir := t.TempDir()
-	p := Python{dir}
-	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for body, want := range map[string]bool{
-		"echo noise; echo 12.5": true, "echo nan": false, "echo none": false, "echo trace >&2; echo no such module >&2; exit 1": false,
-	} {
-		if err := os.WriteFile(p.program(), []byte("#!/bin/sh\n"+body+"\n"), 0o777); err != nil {
-			t.Fatal(err)
+func TestAPeerPrintsANumberOrAnError(t *testing.T) {
+	failing := errors.New("no such module")
+	for output, want := range map[string]float64{"noise\n12.5\n": 12.5, "nan": 0, "-1": 0, "none": 0, "": 0, "3": 0} {
+		m := Machine{Root: "root", Python: func(folder string, args ...string) (string, error) {
+			if folder != ".peers/jax" || !slices.Equal(args, []string{"root/reproduce/bench/peers/peers.py", "steps"}) {
+				t.Errorf("in %s python runs %v", folder, args)
+			}
+			if output == "3" {
+				return output, failing
+			}
+			return output, nil
+		}}
+		v, err := m.measure(jax, "steps")
+		if v != want || (err == nil) != (want > 0) || errors.Is(err, failing) != (output == "3") {
+			t.Errorf("%q is %v, %v", output, v, err)
 		}
-		v, err := p.Measure(t.Context(), "steps")
-		if (err == nil && v == 12.5) != want || err != nil && strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q is %v, %v", body, v, err)
+	}
+}
+
+// Each group has the packages that it needs, and Melting Pot's source once its packages are there.
+func TestOnlyWhatAGroupNeedsIsInstalled(t *testing.T) {
+	for group, want := range map[string]string{
+		"env": ".peers", "train": ".peers .peers/jax", "collect": ".peers wheel:.peers",
+		"meltingpot": ".peers .peers/meltingpot install-meltingpot:.peers/meltingpot wheel:.peers",
+	} {
+		var did []string
+		m := Machine{
+			Packages: func(_, _, folder, requirements string, _ ...string) error {
+				did = append(did, folder)
+				_, err := os.Stat(filepath.Join("..", "..", "..", requirements))
+				return err
+			},
+			Wheel: func(folder string) error { did = append(did, "wheel:"+folder); return nil },
+			Python: func(folder string, args ...string) (string, error) {
+				did = append(did, args[1]+":"+folder)
+				return "", nil
+			},
+		}
+		if err := m.install([]string{group}); err != nil || strings.Join(did, " ") != want {
+			t.Errorf("%s: %v, %v; want %s", group, did, err, want)
 		}
 	}
 }

@@ -6,139 +6,89 @@
 package peers
 
 import (
-	"context"
-	_ "embed"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-//go:embed peers.py
-var script string
+// Folder is where peers are installed, below the root of the repository.
+const Folder = ".peers"
 
-//go:embed requirements.txt
-var benchMARL string
+// Groups are measured in this order.
+var Groups = []string{"update", "train", "env", "python", "meltingpot", "collect"}
 
-//go:embed requirements-meltingpot.txt
-var meltingPot string
-
-//go:embed requirements-jax.txt
-var jax string
-
-// kind is what a Python environment holds.
-type kind struct {
-	what, size   string
-	requirements string
-	source       string // one more package, which is built here
+// environment is a virtual environment of Python in which peers are installed.
+type environment struct {
+	folder, requirements string   // from the root of the repository
+	holds                string   // packages, and their size
+	groups               []string // that need it
 }
 
 var (
-	benchMARLKind = kind{what: "BenchMARL, VMAS and torch", size: "5.6 GB", requirements: benchMARL}
+	benchMARL = environment{Folder, here + "requirements.txt", "BenchMARL, VMAS and torch, 5.6 GB", Groups}
 	// TensorFlow, which only trained bots need, is left out.
-	meltingPotKind = kind{what: "Melting Pot and DeepMind Lab2D", size: "0.7 GB", requirements: meltingPot,
-		source: "dm-meltingpot==2.4.1"}
-	jaxKind = kind{what: "JAX and JaxMARL", size: "0.9 GB", requirements: jax}
+	meltingPot = environment{Folder + "/meltingpot", here + "requirements-meltingpot.txt",
+		"Melting Pot and DeepMind Lab2D, 0.7 GB", []string{"meltingpot"}}
+	jax = environment{Folder + "/jax", here + "requirements-jax.txt", "JAX and JaxMARL, 0.9 GB",
+		[]string{"update", "train"}}
 )
 
-// Python is an environment in which peers are installed.
-type Python struct{ dir string }
+// here is the folder of this package.
+const here = "reproduce/bench/peers/"
 
-// install makes an environment in folder dir, unless it is there.
-func install(ctx context.Context, out io.Writer, dir string, k kind) (Python, error) {
-	p := Python{dir}
-	stamp := filepath.Join(dir, "installed")
-	if was, err := os.ReadFile(stamp); err == nil && string(was) == k.requirements {
-		return p, nil
+// Machine measures pairs with the repository at Root and the Python environments below it.
+type Machine struct {
+	Root     string
+	Packages func(name, what, folder, requirements string, flags ...string) error // installs a file of requirements
+	Wheel    func(folder string) error                                            // installs this program's environments
+	Python   func(folder string, args ...string) (output string, err error)
+}
+
+// install installs what groups need.
+func (m *Machine) install(groups []string) error {
+	needs := func(names []string) bool {
+		return slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(names, g) })
 	}
-	fmt.Fprintf(out, "installing %s into %s: %s, some minutes\n", k.what, dir, k.size)
-	if _, err := output(exec.CommandContext(ctx, "python3", "-m", "venv", dir)); err != nil {
-		return p, fmt.Errorf("python3 cannot make an environment in %s: %w", dir, err)
-	}
-	list := filepath.Join(dir, "requirements.txt")
-	if err := os.WriteFile(list, []byte(k.requirements), 0o666); err != nil {
-		return p, err
-	}
-	if err := p.pip(ctx, "-r", list); err != nil {
-		return p, fmt.Errorf("pip could not install %s (is there a network?): %w", k.what, err)
-	}
-	if k.source != "" {
-		if err := p.build(ctx, k.source); err != nil {
-			return p, fmt.Errorf("pip could not build %s: %w", k.source, err)
+	for _, e := range []environment{benchMARL, meltingPot, jax} {
+		if !needs(e.groups) {
+			continue
+		}
+		if err := m.Packages("peers", e.holds, e.folder, e.requirements); err != nil {
+			return err
 		}
 	}
-	return p, os.WriteFile(stamp, []byte(k.requirements), 0o666)
+	if needs(meltingPot.groups) {
+		if _, err := m.script(meltingPot, "install-meltingpot"); err != nil {
+			return err
+		}
+	}
+	if needs([]string{"python", "meltingpot", "collect"}) {
+		return m.Wheel(benchMARL.folder)
+	}
+	return nil
 }
 
-// pipInstall are the arguments of python that precede the arguments of an installation.
-var pipInstall = []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}
-
-func (p Python) pip(ctx context.Context, args ...string) error {
-	_, err := output(p.command(ctx, slices.Concat(pipInstall, args)...))
-	return err
-}
-
-// build installs Melting Pot's source without its trained bots. Its set-up would download them, but accepts an
-// archive in the folder for temporary files instead.
-func (p Python) build(ctx context.Context, source string) error {
-	dir, err := os.MkdirTemp("", "peers")
+// script runs peers.py with args, as its head says, and returns the last line of its output.
+func (m *Machine) script(e environment, args ...string) (string, error) {
+	output, err := m.Python(e.folder, append([]string{filepath.Join(m.Root, here, "peers.py")}, args...)...)
 	if err != nil {
-		return err
+		return "", fmt.Errorf("peers.py %s: %w", strings.Join(args, " "), err)
 	}
-	defer os.RemoveAll(dir)
-	bots := filepath.Join(dir, "bots", "assets")
-	if err := os.MkdirAll(bots, 0o777); err != nil {
-		return err
-	}
-	const pack = `import shutil, sys; shutil.make_archive(sys.argv[1], "gztar", sys.argv[2])`
-	archive := filepath.Join(dir, "meltingpot-assets-2.3.0")
-	if _, err := output(p.command(ctx, "-c", pack, archive, filepath.Dir(bots))); err != nil {
-		return err
-	}
-	cmd := p.command(ctx, slices.Concat(pipInstall, []string{"--no-deps", source})...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
-	_, err = output(cmd)
-	return err
+	output = strings.TrimSpace(output)
+	return output[strings.LastIndex(output, "\n")+1:], nil
 }
 
-func (p Python) program() string { return filepath.Join(p.dir, "bin", "python") }
-
-func (p Python) command(ctx context.Context, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, p.program(), args...)
-}
-
-// Measure runs the script with args, as its head says, and returns the number that it prints.
-func (p Python) Measure(ctx context.Context, args ...string) (float64, error) {
-	said, err := output(p.command(ctx, append([]string{"-c", script}, args...)...))
+// measure is the number that peers.py prints.
+func (m *Machine) measure(e environment, args ...string) (float64, error) {
+	last, err := m.script(e, args...)
 	if err != nil {
-		return 0, fmt.Errorf("measuring %s: %w", strings.Join(args, " "), err)
+		return 0, err
 	}
-	last := lastLine(said)
 	value, err := strconv.ParseFloat(last, 64)
 	if err != nil || !(value > 0) {
-		return 0, fmt.Errorf("measuring %s printed %.80q, want a positive number", strings.Join(args, " "), last)
+		return 0, fmt.Errorf("peers.py %s printed %.80q, want a positive number", strings.Join(args, " "), last)
 	}
 	return value, nil
-}
-
-// output is the standard output of a command, run without the user's own settings of pip and Python. Its error has
-// the last line of any other output.
-func output(cmd *exec.Cmd) (string, error) {
-	cmd.Env = append(cmd.Environ(), "PIP_USER=0", "PIP_TARGET=", "PIP_PREFIX=", "PIP_ROOT=", "PYTHONPATH=", "PYTHONHOME=")
-	out, err := cmd.Output()
-	var failed *exec.ExitError
-	if errors.As(err, &failed) {
-		return "", fmt.Errorf("%w: %s", err, lastLine(string(failed.Stderr)))
-	}
-	return string(out), err
-}
-
-func lastLine(said string) string {
-	lines := strings.Split(strings.TrimSpace(said), "\n")
-	return lines[len(lines)-1]
 }

@@ -13,12 +13,17 @@
                                       update-compiled: the same under torch.compile; update-jax: in jax, as one compiled loop
     peers.py train-jax ITERATIONS FRAMES COPIES EPOCHS MINIBATCH
                                       frames a second of MAPPO in jax on JaxMARL's Simple Adversary, the first iteration left out
+    peers.py install-meltingpot       installs Melting Pot's source, unless it is there
 """
 
 import gzip
+import importlib.util
 import json
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 
 
@@ -404,6 +409,17 @@ def jax_train(iterations, frames, envs, epochs, size):
 
 OBS = 16  # numbers that an agent of Balance observes
 
+def install_meltingpot():
+    """Its set-up would download the trained bots, but accepts an archive in the folder for temporary files instead."""
+    if importlib.util.find_spec("meltingpot"):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "bots", "assets"))
+        shutil.make_archive(os.path.join(folder, "meltingpot-assets-2.3.0"), "gztar", os.path.join(folder, "bots"))
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        subprocess.run([*pip, "dm-meltingpot==2.4.1"], env={**os.environ, "TMPDIR": folder}, check=True)
+
+
 if __name__ == "__main__":
     verb, *rest = sys.argv[1:]
     if verb == "steps":
@@ -424,5 +440,7 @@ if __name__ == "__main__":
         print(jax_update(*map(int, rest)))
     elif verb == "train-jax":
         print(jax_train(*map(int, rest)))
+    elif verb == "install-meltingpot":
+        install_meltingpot()
     else:
         raise SystemExit(f"unknown figure {verb}")
