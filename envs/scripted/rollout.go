@@ -5,6 +5,7 @@ package scripted
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cermic/envs"
@@ -234,29 +235,11 @@ func JointPolicies(cfg envs.Config) ([]Policy, error) {
 	}
 	var out []Policy
 	if r, ok := env.(meltingpot.Roles); ok {
-		for _, roles := range r.RoleSets()[1:] {
-			out = append(out, jointName(roles))
+		for _, set := range r.RoleSets()[1:] {
+			out = append(out, Policy(set.Name))
 		}
 	}
 	return out, nil
-}
-
-// jointName counts consecutive equal roles.
-func jointName(roles []meltingpot.Role) Policy {
-	var parts []string
-	for i := 0; i < len(roles); {
-		n := 1
-		for i+n < len(roles) && roles[i+n] == roles[i] {
-			n++
-		}
-		part := string(roles[i])
-		if n > 1 {
-			part = fmt.Sprintf("%d %s", n, part)
-		}
-		parts = append(parts, part)
-		i += n
-	}
-	return Policy(strings.Join(parts, " + "))
 }
 
 // jointly returns a joint policy's action function in env, or nil if env has no such policy.
@@ -265,13 +248,13 @@ func jointly(env envs.Env, policy Policy) func(*envs.Step, *envs.Actions) bool {
 	if !ok {
 		return nil
 	}
-	for _, roles := range r.RoleSets() {
-		if jointName(roles) == policy {
-			return func(_ *envs.Step, act *envs.Actions) bool {
-				r.ScriptRoles(roles, act)
-				return true
-			}
-		}
+	sets := r.RoleSets()
+	k := slices.IndexFunc(sets, func(s meltingpot.RoleSet) bool { return s.Name == string(policy) })
+	if k < 0 {
+		return nil
 	}
-	return nil
+	return func(_ *envs.Step, act *envs.Actions) bool {
+		r.ScriptRoles(sets[k].Roles, act)
+		return true
+	}
 }
