@@ -47,12 +47,12 @@ func (p *Episodes) String() string {
 // Rollout runs one episode with the sparse reward in each of episodes environments. Episode c depends on the seed and
 // c only. It returns nil for the policy Script if the task has no script.
 func Rollout(cfg envs.Config, policy Policy, episodes int, seed uint64) (*Episodes, error) {
-	return play(cfg, envs.Sparse, policy, episodes, seed, nil)
+	return play(cfg, envs.Sparse, policy, episodes, seed, func(envs.Env) {})
 }
 
 // RolloutDense is Rollout with the dense reward, whose episodes end at the scored horizon.
 func RolloutDense(cfg envs.Config, policy Policy, episodes int, seed uint64) (*Episodes, error) {
-	return play(cfg, envs.Dense, policy, episodes, seed, nil)
+	return play(cfg, envs.Dense, policy, episodes, seed, func(envs.Env) {})
 }
 
 // Policies returns the policies that cfg supports.
@@ -92,7 +92,7 @@ func Film(cfg envs.Config, policy Policy, seed uint64) (*Episodes, []envs.Scene,
 	return p, scenes, nil
 }
 
-// play runs a policy; inspect, if not nil, is called after the reset and every step.
+// play runs a policy; inspect is called after the reset and every step.
 func play(cfg envs.Config, reward envs.Reward, policy Policy, episodes int, seed uint64,
 	inspect func(envs.Env)) (*Episodes, error) {
 	shared := cfg.Shared()
@@ -114,9 +114,6 @@ func play(cfg envs.Config, reward envs.Reward, policy Policy, episodes int, seed
 		if choose = jointly(env, policy); choose == nil {
 			return nil, nil
 		}
-	}
-	if inspect == nil {
-		inspect = func(envs.Env) {}
 	}
 	defer envs.Close(env)
 	if ok, err := p.count(env, choose, inspect); !ok || err != nil {
@@ -168,21 +165,15 @@ func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bo
 			env.Reset(done, out) // an episode that has ended must not be stepped
 		}
 	}
-	p.judge(spec)
-	return true, nil
-}
-
-// judge fills Success.
-func (p *Episodes) judge(spec *envs.Spec) {
-	if !spec.HasSuccess() {
-		return
+	if spec.HasSuccess() {
+		p.Success = make([]float64, len(p.Sparse))
 	}
-	p.Success = make([]float64, len(p.Sparse))
-	for c, sparse := range p.Sparse {
-		if spec.Succeeds(sparse) {
+	for c := range p.Success {
+		if spec.Succeeds(p.Sparse[c]) {
 			p.Success[c] = 1
 		}
 	}
+	return true, nil
 }
 
 // randomly returns a uniform policy over the allowed actions, with a separate random stream for each environment.
