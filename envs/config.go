@@ -52,12 +52,13 @@ func (c Common) Validate(task string) error {
 	return c.Noise.validate(task)
 }
 
-// Check returns an error for the first setting that its tags do not allow; see conf.Check.
+// Check returns an error for the first setting that its tags do not allow (see conf.Check), or for impossible noise.
 func Check(c Config) error {
 	if err := conf.Check(c); err != nil {
 		return fmt.Errorf("%s: %w", c.Kind(), err)
 	}
-	return nil
+	noise := c.Shared().Noise
+	return noise.validate(c.Kind())
 }
 
 // Register registers a task under its Kind; proto must be its complete default.

@@ -35,37 +35,28 @@ func SaveParts(dst []byte, fingerprint uint64, parts ...any) []byte {
 	return dst
 }
 
-// LoadParts reads a state written by SaveParts into parts; name is the task's.
+// LoadParts reads a state written by SaveParts into parts; name is the task's. It returns an error if the length is
+// wrong, if another configuration wrote the state, or if it has changed since.
 func LoadParts(name string, state []byte, fingerprint uint64, parts ...any) error {
 	size := 0
 	for _, part := range parts {
 		size += binary.Size(part)
 	}
-	body, err := SavedBody(name, state, fingerprint, size)
-	if err != nil {
-		return err
+	if len(state) != 8+size {
+		return fmt.Errorf("%s: saved state has %d bytes, want %d; build the task with the saved run's settings",
+			name, len(state), 8+size)
 	}
-	in := bytes.NewReader(body)
+	// States of earlier versions have the fingerprint of the configuration alone.
+	head := binary.LittleEndian.Uint64(state)
+	if head != fingerprint && head != fingerprint^Fingerprint(string(state[8:])) {
+		return fmt.Errorf("%s: saved state is damaged or has other settings; build the task with "+
+			"the saved run's settings", name)
+	}
+	in := bytes.NewReader(state[8:])
 	for _, part := range parts {
 		if err := binary.Read(in, binary.LittleEndian, part); err != nil {
 			return fmt.Errorf("%s: saved state: %w", name, err)
 		}
 	}
 	return nil
-}
-
-// SavedBody returns the parts of a state. It returns an error if their length is not size, if another configuration
-// wrote them, or if they have changed since. States of earlier versions have the fingerprint of the configuration
-// alone.
-func SavedBody(name string, state []byte, fingerprint uint64, size int) ([]byte, error) {
-	if len(state) != 8+size {
-		return nil, fmt.Errorf("%s: saved state has %d bytes, want %d; build the task with the saved run's settings",
-			name, len(state), 8+size)
-	}
-	head := binary.LittleEndian.Uint64(state)
-	if head != fingerprint && head != fingerprint^Fingerprint(string(state[8:])) {
-		return nil, fmt.Errorf("%s: saved state is damaged or has other settings; build the task with "+
-			"the saved run's settings", name)
-	}
-	return state[8:], nil
 }

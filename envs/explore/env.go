@@ -28,7 +28,7 @@ import (
 // interprets; the last one belongs to the random peer.
 type game interface {
 	shape() shape
-	// reset starts an episode in s; r is nil if shape.deterministic.
+	// reset starts an episode in s. It draws nothing if shape.deterministic.
 	reset(s []int32, r *rng.Rand)
 	// step applies the agents' actions; the action watching only watches the screen.
 	step(s []int32, act []int32) result
@@ -93,7 +93,7 @@ type env struct {
 const grain = 128
 
 // newEnv makes the environment of a game with valid settings.
-func newEnv(cfg envs.Config, tv TV, g game, seed uint64, workers int) (envs.Env, error) {
+func newEnv(cfg envs.Config, tv TV, g game, seed uint64, workers int) envs.Env {
 	common, h := cfg.Shared(), g.shape()
 	n, numEnvs := h.agents, common.NumEnvs
 	e := &env{
@@ -107,33 +107,27 @@ func newEnv(cfg envs.Config, tv TV, g game, seed uint64, workers int) (envs.Env,
 			Deterministic: h.deterministic && tv == Off,
 		},
 	}
-	e.span("own", envs.Own, h.own+n)
+	length := 0
+	span := func(name string, kind envs.EntityKind, n int) {
+		e.spec.Entities = append(e.spec.Entities, envs.Entity{Name: name, Kind: kind, From: length, To: length + n})
+		length += n
+	}
+	span("own", envs.Own, h.own+n)
 	if tv == Screen {
-		e.span(envs.ScreenSpan, envs.Object, screenLen)
+		span(envs.ScreenSpan, envs.Object, screenLen)
 		if h.watch {
 			e.spec.Act.Choices++
 		}
 	}
 	for j := 1; j < n; j++ {
-		e.span(fmt.Sprintf("ally %d", j), envs.Ally, h.ally)
+		span(fmt.Sprintf("ally %d", j), envs.Ally, h.ally)
 	}
 	if tv == Peer {
-		e.span("random peer", envs.Ally, h.ally)
+		span("random peer", envs.Ally, h.ally)
 	}
+	e.spec.Obs = []int{length}
 	e.job = pool.New(numEnvs, grain, workers, e.advance)
-	return e, nil
-}
-
-// span appends an entity to an agent's observation.
-func (e *env) span(name string, kind envs.EntityKind, length int) {
-	from := 0
-	if len(e.spec.Obs) > 0 {
-		from = e.spec.Obs[0]
-	}
-	if length > 0 {
-		e.spec.Entities = append(e.spec.Entities, envs.Entity{Name: name, Kind: kind, From: from, To: from + length})
-	}
-	e.spec.Obs = []int{from + length}
+	return e
 }
 
 // Spec describes the shapes of actions, observations and rewards.
@@ -152,14 +146,9 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 		}
 		e.episode[c]++
 		e.frame[c] = 0
-		s := e.words(c)
-		if e.shape.deterministic {
-			e.game.reset(s, nil)
-		} else {
-			r := &e.dice[c]
-			r.Seed(e.seed, "start", uint64(c), uint64(e.episode[c]))
-			e.game.reset(s, r)
-		}
+		r := &e.dice[c]
+		r.Seed(e.seed, "start", uint64(c), uint64(e.episode[c]))
+		e.game.reset(e.words(c), r)
 		e.wander(c)
 		clear(e.chosen[c*n : (c+1)*n])
 		e.writeObs(c, out)
@@ -257,8 +246,6 @@ func (e *env) writeObs(c int, out *envs.Step) {
 	}
 }
 
-var _ envs.Scripter = (*env)(nil)
-
 // Script fills act with an optimal policy's actions.
 func (e *env) Script(act *envs.Actions) bool {
 	n := e.spec.Agents
@@ -268,12 +255,8 @@ func (e *env) Script(act *envs.Actions) bool {
 	return true
 }
 
-var _ envs.Scener = (*env)(nil)
-
 // Scene draws environment c.
 func (e *env) Scene(c int) envs.Scene { return e.game.scene(e.words(c), e.tv) }
-
-var _ envs.Coverer = (*env)(nil)
 
 // Coverage describes the projection for coverage.
 func (e *env) Coverage() envs.Projection { return e.shape.cover }
@@ -321,6 +304,11 @@ const (
 
 // screenLen is the number of random numbers on the screen, each uniform in [-1, 1).
 const screenLen = 8
+
+// box is a rectangle to draw that belongs to no agent.
+func box(role envs.Role, x, y, width, height float64) envs.Shape {
+	return envs.Shape{Role: role, Agent: -1, X: x, Y: y, Width: width, Height: height}
+}
 
 // picture writes agent i's view of the screen in environment c at this step.
 func (e *env) picture(c, i int, dst []float32) {

@@ -204,40 +204,37 @@ func (g *grid) script(s, act []int32) {
 // scene draws the cells at one unit each; the lowest row is y = 0.
 func (g *grid) scene(s []int32, tv TV) envs.Scene {
 	out := envs.Scene{MaxX: float64(g.w), MaxY: float64(g.h)}
-	box := func(cell int, role envs.Role, size float64, hollow bool) {
-		out.Shapes = append(out.Shapes, envs.Shape{
-			Role: role, Agent: -1, X: float64(cell%g.w) + 0.5, Y: float64(g.h-1-cell/g.w) + 0.5, Width: size,
-			Height: size, Hollow: hollow,
-		})
+	middle := func(cell int) (x, y float64) { return float64(cell%g.w) + 0.5, float64(g.h-1-cell/g.w) + 0.5 }
+	mark := func(cell int, role envs.Role, size float64, hollow bool) {
+		x, y := middle(cell)
+		b := box(role, x, y, size, size)
+		b.Hollow = hollow
+		out.Shapes = append(out.Shapes, b)
 	}
 	for cell := range g.wall {
 		switch {
 		case g.wall[cell]:
-			box(cell, envs.RoleObstacle, 1, false)
+			mark(cell, envs.RoleObstacle, 1, false)
 		case g.door[cell] >= 0:
-			box(cell, envs.RoleObject, 0.9, g.open(s, g.door[cell]))
+			mark(cell, envs.RoleObject, 0.9, g.open(s, g.door[cell]))
 		case g.pad[cell] >= 0:
-			held := int(s[0]) == cell || int(s[1]) == cell
-			box(cell, envs.RoleJoint, 0.7, !held)
+			mark(cell, envs.RoleJoint, 0.7, int(s[0]) != cell && int(s[1]) != cell)
 		case g.goal[cell]:
-			box(cell, envs.RoleTarget, 1, false)
+			mark(cell, envs.RoleTarget, 1, false)
 		}
 	}
 	switch tv {
 	case Screen:
-		box(int(g.screen), envs.RoleNoise, 0.9, false)
+		mark(int(g.screen), envs.RoleNoise, 0.9, false)
 	case Peer:
-		box(int(s[gridPeer]), envs.RoleNoise, 0.6, false)
+		mark(int(s[gridPeer]), envs.RoleNoise, 0.6, false)
 	}
 	for i := range gridAgents {
-		cell := int(s[i])
-		beside := 0.0
+		x, y := middle(int(s[i]))
 		if s[0] == s[1] {
-			beside = 0.2 * float64(2*i-1)
+			x += 0.2 * float64(2*i-1)
 		}
-		out.Shapes = append(out.Shapes, envs.Shape{
-			Role: envs.RoleAgent, Agent: i, X: float64(cell%g.w) + 0.5 + beside, Y: float64(g.h-1-cell/g.w) + 0.5, Radius: 0.35,
-		})
+		out.Shapes = append(out.Shapes, envs.Shape{Role: envs.RoleAgent, Agent: i, X: x, Y: y, Radius: 0.35})
 	}
 	return out
 }

@@ -56,7 +56,7 @@ func (l Lock) Build(seed uint64, workers int) (envs.Env, error) {
 	for k := range g.right {
 		g.right[k] = int32(r.IntN(l.Levers))
 	}
-	return newEnv(l, l.TV, g, seed, workers)
+	return newEnv(l, l.TV, g, seed, workers), nil
 }
 
 // lock is the rules of the task. A state is the position and each agent's last lever (-1 for none). Position Length
@@ -82,7 +82,10 @@ func (l *lock) positions() int {
 	return l.Length + 1
 }
 
-func (l *lock) reset(s []int32, _ *rng.Rand) {
+func (l *lock) reset(s []int32, _ *rng.Rand) { forgetActions(s) }
+
+// forgetActions is the start of an episode whose state is 0 and the last actions.
+func forgetActions(s []int32) {
 	s[0] = 0
 	for k := range s[1:] {
 		s[1+k] = -1
@@ -127,12 +130,12 @@ func (l *lock) pulled(act []int32, at, beside int) bool {
 // own is the position and the agent's last lever, both one-hot.
 func (l *lock) own(s []int32, i int, dst []float32) {
 	dst[s[0]] = 1
-	l.lever(s, i, dst[l.positions():])
+	mark(s[1+i], dst[l.positions():])
 }
 
 // ally is a peer's last lever, one-hot. The peer stands at that lever; all agents are in one room.
 func (l *lock) ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float32) {
-	l.lever(s, j, dst)
+	mark(s[1+j], dst)
 	half := float32(l.Levers-1) / 2
 	if i < l.Agents && j < l.Agents {
 		dx, dy = float32(s[1+j]-s[1+i])/half, float32(j-i)/float32(l.Agents)
@@ -140,9 +143,10 @@ func (l *lock) ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float
 	return true, dx, dy
 }
 
-func (l *lock) lever(s []int32, i int, dst []float32) {
-	if k := s[1+i]; k >= 0 {
-		dst[k] = 1
+// mark writes an action, one-hot, or nothing for -1.
+func mark(action int32, dst []float32) {
+	if action >= 0 {
+		dst[action] = 1
 	}
 }
 
@@ -165,20 +169,16 @@ func (l *lock) scene(s []int32, tv TV) envs.Scene {
 	wide := float64(l.Length)
 	out := envs.Scene{MinX: -0.5, MinY: -3, MaxX: wide + 0.5, MaxY: 1.9}
 	for k := range l.Length {
-		out.Shapes = append(out.Shapes, envs.Shape{
-			Role: envs.RoleObject, Agent: -1, X: float64(k) + 0.5, Y: 0.5, Width: 0.9, Height: 0.9,
-			Hollow: k >= int(s[0]) || int(s[0]) > l.Length,
-		})
+		position := box(envs.RoleObject, float64(k)+0.5, 0.5, 0.9, 0.9)
+		position.Hollow = k >= int(s[0]) || int(s[0]) > l.Length
+		out.Shapes = append(out.Shapes, position)
 	}
 	if int(s[0]) > l.Length {
-		out.Shapes = append(out.Shapes,
-			envs.Shape{Role: envs.RoleNoise, Agent: -1, X: wide / 2, Y: 0.5, Width: wide, Height: 1})
+		out.Shapes = append(out.Shapes, box(envs.RoleNoise, wide/2, 0.5, wide, 1))
 	}
 	step := wide / float64(l.Levers)
 	for k := range l.Levers {
-		out.Shapes = append(out.Shapes, envs.Shape{
-			Role: envs.RoleObstacle, Agent: -1, X: (float64(k) + 0.5) * step, Y: -0.9, Width: step * 0.8, Height: 0.4,
-		})
+		out.Shapes = append(out.Shapes, box(envs.RoleObstacle, (float64(k)+0.5)*step, -0.9, step*0.8, 0.4))
 	}
 	if k := s[len(s)-1]; tv == Peer && k >= 0 {
 		out.Shapes = append(out.Shapes,
@@ -186,8 +186,7 @@ func (l *lock) scene(s []int32, tv TV) envs.Scene {
 	}
 	if tv == Screen {
 		out.MinX = -2.5
-		out.Shapes = append(out.Shapes,
-			envs.Shape{Role: envs.RoleNoise, Agent: -1, X: -1.6, Y: -1.8, Width: 1, Height: 1.6})
+		out.Shapes = append(out.Shapes, box(envs.RoleNoise, -1.6, -1.8, 1, 1.6))
 	}
 	for i := range l.Agents {
 		x := -0.2 + 0.5*float64(i)

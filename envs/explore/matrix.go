@@ -41,7 +41,7 @@ func newMatrix(cfg envs.Config, m Matrix, payoff [][][]float32, seed uint64, wor
 	if least := g.rounds(); m.MaxSteps < least {
 		return nil, fmt.Errorf("%s: max_steps is %d, want at least %d", cfg.Kind(), m.MaxSteps, least)
 	}
-	return newEnv(cfg, m.TV, g, seed, workers)
+	return newEnv(cfg, m.TV, g, seed, workers), nil
 }
 
 // rounds is the number of steps of a game without watching.
@@ -97,12 +97,7 @@ func (m *matrix) shape() shape {
 	return h
 }
 
-func (m *matrix) reset(s []int32, _ *rng.Rand) {
-	s[0] = 0
-	for k := range s[1:] {
-		s[1+k] = -1
-	}
-}
+func (m *matrix) reset(s []int32, _ *rng.Rand) { forgetActions(s) }
 
 func (m *matrix) step(s, act []int32) (out result) {
 	k, over := m.table(s)
@@ -129,9 +124,7 @@ func (m *matrix) own(s []int32, _ int, dst []float32) { dst[s[0]] = 1 }
 
 // ally is the peer's last action, one-hot. The agents sit side by side.
 func (m *matrix) ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float32) {
-	if k := s[1+j]; k >= 0 {
-		dst[k] = 1
-	}
+	mark(s[1+j], dst)
 	return true, float32(j - i), 0
 }
 
@@ -166,22 +159,19 @@ func (m *matrix) scene(s []int32, _ TV) envs.Scene {
 	for k := range m.payoff {
 		for i := range n {
 			for j := range n {
-				box := envs.Shape{Role: envs.RoleObstacle, Agent: -1, X: float64(k*(n+1)+j) + 0.5,
-					Y: float64(n-i) - 0.5, Width: 0.9, Height: 0.9,
-					Hollow: true, Label: fmt.Sprint(m.payoff[k][i][j])}
+				cell := box(envs.RoleObstacle, float64(k*(n+1)+j)+0.5, float64(n-i)-0.5, 0.9, 0.9)
+				cell.Label = fmt.Sprint(m.payoff[k][i][j])
+				cell.Hollow = !over || k != now || int(s[1]) != i || int(s[2]) != j
 				if k == best && i == row && j == column {
-					box.Role = envs.RoleTarget
+					cell.Role = envs.RoleTarget
 				}
-				if over && k == now && int(s[1]) == i && int(s[2]) == j {
-					box.Hollow = false
-				}
-				out.Shapes = append(out.Shapes, box)
+				out.Shapes = append(out.Shapes, cell)
 			}
 		}
 	}
 	at := float64(max(now, 0) * (n + 1))
-	first, second := envs.Shape{Role: envs.RoleAgent, Agent: 0, X: -0.5, Y: float64(n) + 0.5, Radius: 0.3}, envs.Shape{
-		Role: envs.RoleAgent, Agent: 1, X: at, Y: float64(n) + 0.5, Radius: 0.3}
+	first := envs.Shape{Role: envs.RoleAgent, Agent: 0, X: -0.5, Y: float64(n) + 0.5, Radius: 0.3}
+	second := envs.Shape{Role: envs.RoleAgent, Agent: 1, X: at, Y: float64(n) + 0.5, Radius: 0.3}
 	if s[1] >= 0 {
 		first.Y = float64(n) - 0.5 - float64(s[1])
 	}

@@ -44,8 +44,5 @@ func (p Pass) Build(seed uint64, workers int) (envs.Env, error) {
 	g.pad[g.at(0, n-2)], g.pad[g.at(n-1, 1)] = 0, 1
 	g.goalIn(1)
 	g.screen = g.at(wall-1, 0)
-	if err := g.finish(fmt.Sprintf("%s with size=%d", p.Kind(), n)); err != nil {
-		return nil, err
-	}
-	return newEnv(p, p.TV, g, seed, workers)
+	return g.build(p, p.TV, fmt.Sprintf("size=%d", n), seed, workers)
 }

@@ -49,8 +49,5 @@ func (r Rooms) Build(seed uint64, workers int) (envs.Env, error) {
 	}
 	g.goalIn(int8(r.Rooms - 1))
 	g.screen = g.at(n-1, n-1)
-	if err := g.finish(fmt.Sprintf("%s with rooms=%d and size=%d", r.Kind(), r.Rooms, n)); err != nil {
-		return nil, err
-	}
-	return newEnv(r, r.TV, g, seed, workers)
+	return g.build(r, r.TV, fmt.Sprintf("rooms=%d and size=%d", r.Rooms, n), seed, workers)
 }

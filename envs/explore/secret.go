@@ -54,9 +54,6 @@ func (c Secret) Build(seed uint64, workers int) (envs.Env, error) {
 	g.pad[g.at(n-1, c.Secret*(c.Size+1))] = int8(1 + c.Secret)
 	g.goalIn(int8(1 + c.Secret))
 	g.screen = g.at(wall-1, 0)
-	key := fmt.Sprintf("%s with rooms=%d, secret=%d and size=%d", c.Kind(), c.Rooms, c.Secret, c.Size)
-	if err := g.finish(key); err != nil {
-		return nil, err
-	}
-	return newEnv(c, c.TV, g, seed, workers)
+	size := fmt.Sprintf("rooms=%d, secret=%d and size=%d", c.Rooms, c.Secret, c.Size)
+	return g.build(c, c.TV, size, seed, workers)
 }

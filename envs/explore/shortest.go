@@ -5,7 +5,8 @@ package explore
 import (
 	"fmt"
 	"math"
-	"sync"
+
+	"cermic/envs"
 )
 
 // unsolvable marks states without a successful plan.
@@ -14,14 +15,11 @@ const unsolvable = math.MaxUint16
 // largest limits the joint states of a grid, so that planning takes about a second.
 const largest = 1 << 21
 
-// plans caches the shortest plans of all grids of this program, because evaluations build the tasks again.
-var plans sync.Map // of string to []uint16
-
-// finish computes the data derived from the map; key names it.
-func (g *grid) finish(key string) error {
+// build computes the data derived from the map and makes the environment; size names the settings that define the map.
+func (g *grid) build(cfg envs.Config, tv TV, size string, seed uint64, workers int) (envs.Env, error) {
 	cells := g.w * g.h
 	if n := g.stages() * cells * cells; n > largest {
-		return fmt.Errorf("%s has %d joint states, want at most %d: reduce its size", key, n, largest)
+		return nil, fmt.Errorf("%s with %s has %d joint states, want at most %d: reduce its size", cfg.Kind(), size, n, largest)
 	}
 	g.next = make([]int32, cells*len(moves))
 	for cell := range cells {
@@ -34,21 +32,17 @@ func (g *grid) finish(key string) error {
 			g.next[cell*len(moves)+k] = to
 		}
 	}
-	if known, ok := plans.Load(key); ok {
-		g.left = known.([]uint16)
-	} else {
-		g.plan()
-		plans.Store(key, g.left)
-	}
+	g.plan()
 	for _, a := range g.start {
 		for _, b := range g.start {
 			g.far = max(g.far, float32(g.steps([]int32{a, b, 0, 0})))
 		}
 	}
 	if int(g.far) > g.horizon {
-		return fmt.Errorf("%s needs up to %d steps from a start; set max_steps to at least as many", key, int(g.far))
+		return nil, fmt.Errorf("%s with %s needs up to %d steps from a start; set max_steps to at least as many",
+			cfg.Kind(), size, int(g.far))
 	}
-	return nil
+	return newEnv(cfg, tv, g, seed, workers), nil
 }
 
 // index is the index of s in left.

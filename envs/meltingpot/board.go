@@ -130,10 +130,8 @@ func newBoard(l *layout) board {
 // reset places every player on its own spawn cell and clears everything else; the rules then set the sites.
 func (b *board) reset(d draws) {
 	b.frame = 0
-	b.forget()
-	for cell := range b.who {
-		b.who[cell] = -1
-	}
+	clear(b.avatars)
+	b.stand()
 	copy(b.floor, b.ground)
 	for i := range b.avatars {
 		b.avatars[i] = avatar{alive: true, free: true}
@@ -240,31 +238,35 @@ func (b *board) set(s int, state uint8) {
 // beamLength is the reach of a beam's middle column; the side columns start beside the shooter.
 const beamLength = 3
 
-// fire fires the three columns of a beam: left, right, middle.
+// fire fires a beam.
 func (b *board) fire(i int, kind beam) {
-	a := &b.avatars[i]
-	if !a.alive {
+	if !b.avatars[i].alive {
 		return
 	}
-	for _, column := range b.columns(i) {
-		for k := range int32(beamLength) {
-			cell := column + k*b.ahead[a.face]
-			if b.wall[cell] || b.rules.hit(kind, i, cell) {
-				break
-			}
-			if b.beams[cell] == 0 {
-				b.lit = append(b.lit, cell)
-			}
-			b.beams[cell] |= 1 << kind
+	b.trace(i, func(cell int32) (ends bool) {
+		if b.rules.hit(kind, i, cell) {
+			return true
 		}
-	}
+		if b.beams[cell] == 0 {
+			b.lit = append(b.lit, cell)
+		}
+		b.beams[cell] |= 1 << kind
+		return false
+	})
 }
 
-// columns returns the first cells of the three columns of a player's beam.
-func (b *board) columns(i int) [3]int32 {
+// trace visits the cells of the three columns of a player's beam: left, right, middle. A column ends at a wall or where
+// visit says so.
+func (b *board) trace(i int, visit func(cell int32) (ends bool)) {
 	a := &b.avatars[i]
 	ahead, right := b.ahead[a.face], b.ahead[a.face.turned(1)]
-	return [3]int32{a.cell - right, a.cell + right, a.cell + ahead}
+	for _, column := range [3]int32{a.cell - right, a.cell + right, a.cell + ahead} {
+		for k := range int32(beamLength) {
+			if cell := column + k*ahead; b.wall[cell] || visit(cell) {
+				break
+			}
+		}
+	}
 }
 
 // age is the number of steps for which a state has lasted at a step's update.

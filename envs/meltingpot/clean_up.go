@@ -2,35 +2,6 @@
 
 package meltingpot
 
-import (
-	"sync"
-
-	"cermic/envs"
-)
-
-// CleanUp is the task meltingpot/clean_up: apples grow in an orchard while the river is clean. Seven players eat
-// apples, clean the river, or zap others away.
-type CleanUp struct {
-	envs.Common
-	Settings
-}
-
-// DefaultCleanUp returns the settings of Melting Pot 2.4.1.
-func DefaultCleanUp() CleanUp {
-	return CleanUp{envs.DefaultCommon(), DefaultSettings(5000)}
-}
-
-func init() { envs.Register(DefaultCleanUp()) }
-
-// Kind and WithShared implement envs.Config.
-func (CleanUp) Kind() string                           { return "meltingpot/clean_up" }
-func (c CleanUp) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
-
-// Build makes the environment.
-func (c CleanUp) Build(seed uint64, workers int) (envs.Env, error) {
-	return newEnv(c.Kind(), cleanUpSubstrate, c.Common, c.Settings, seed, workers)
-}
-
 // From: google-deepmind/meltingpot 2.4.1, meltingpot/configs/substrates/clean_up.py and
 // meltingpot/lua/levels/clean_up/components.lua
 const (
@@ -52,14 +23,14 @@ const (
 	beamZap
 )
 
-// cleanUpSubstrate builds the data shared by all environments once.
-var cleanUpSubstrate = sync.OnceValue(func() *substrate {
+// cleanUpSubstrate builds the data shared by all environments.
+func cleanUpSubstrate() *substrate {
 	r := newRiver()
 	return &substrate{
 		layout: r.layout, actions: actClean + 1, scalars: cleanUpScalars, end: cleanUpEnd,
 		game: func() game { return newCleanUp(r) },
 	}
-})
+}
 
 // The states of a site: an apple or dirt is present, or absent.
 const (

@@ -38,8 +38,8 @@ type game interface {
 	reset(d draws)
 	// scalars writes the vector observation of player i, without the collective reward.
 	scalars(i int, dst []float32)
-	// state passes the complete state to c, except for the part that board.state passes.
-	state(c *codec)
+	// state lists pointers to all numbers of the state, except for those of board.state.
+	state() []any
 	// restore recomputes the data derived from the state.
 	restore()
 	// script returns the scripted action of player i in the given role.
@@ -74,24 +74,20 @@ const (
 	endEvery = 100
 )
 
-// newEnv makes the environment of a substrate; seed and workers are as in Config.Build.
-func newEnv(name string, of func() *substrate, common envs.Common, settings Settings, seed uint64,
-	workers int) (envs.Env, error) {
-	if err := settings.validate(name, &common); err != nil {
-		return nil, err
-	}
-	s, numEnvs := of(), common.NumEnvs
+// newEnv makes the environment of a valid task; seed and workers are as in Config.Build.
+func newEnv(t Task, seed uint64, workers int) envs.Env {
+	s, settings, numEnvs := substrates[t.substrate](), t.Settings, t.NumEnvs
 	n, view := s.layout.players, s.layout.view
 	x := s.scalars + 1
 	e := &env{
 		settings: settings, substrate: s, weight: 1, seed: seed,
 		games: make([]game, numEnvs), episode: make([]uint32, numEnvs), dice: make([]dice, numEnvs),
 		spec: envs.Spec{
-			Name: name, NumEnvs: numEnvs, Agents: n, Teams: make([]int, n), Obs: []int{view.height(), view.width()},
+			Name: t.Kind(), NumEnvs: numEnvs, Agents: n, Teams: make([]int, n), Obs: []int{view.height(), view.width()},
 			Pixels: s.layout.palette.pixels, Scalars: x,
 			Entities: []envs.Entity{{Name: "player", Kind: envs.Own, To: x}},
 			State:    n * x, Act: envs.ActSpec{Choices: s.actions}, Horizon: settings.MaxSteps, EvalHorizon: settings.MaxSteps,
-			Metric: settings.metric(), Sparse: common.Reward == envs.Sparse, Solved: float32(math.Inf(1)),
+			Metric: settings.metric(), Sparse: t.Reward == envs.Sparse, Solved: float32(math.Inf(1)),
 		},
 	}
 	if settings.Score.short() {
@@ -106,7 +102,7 @@ func newEnv(name string, of func() *substrate, common envs.Common, settings Sett
 		e.games[c] = s.game()
 	}
 	e.job = pool.New(numEnvs, grain, workers, e.advance)
-	return e, nil
+	return e
 }
 
 // Spec describes the shapes of actions, observations and rewards.

@@ -2,8 +2,6 @@
 
 package meltingpot
 
-import "sync"
-
 // matrixGame holds the differences between the "in the matrix" substrates.
 type matrixGame struct {
 	name   string
@@ -91,9 +89,6 @@ func (m *matrixGame) substrate() *substrate {
 		game: func() game { return newMatrix(l, m) },
 	}
 }
-
-// shared returns a function that builds the substrate on first use.
-func (m matrixGame) shared() func() *substrate { return sync.OnceValue(m.substrate) }
 
 // purse is the state of a player besides its body.
 type purse struct {

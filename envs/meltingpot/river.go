@@ -2,7 +2,10 @@
 
 package meltingpot
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // From: google-deepmind/meltingpot 2.4.1, meltingpot/configs/substrates/clean_up.py
 const cleanUpChart = `
@@ -57,13 +60,12 @@ var terrain = []struct {
 
 // cleanUpLooks returns all looks and the first ground of every letter. The grounds of a letter are numbered by phase
 // of its water, if any, first without and then with its item.
-func cleanUpLooks() (*looks, map[byte]uint8) {
-	l := &looks{
+func cleanUpLooks() (l *looks, first [256]uint8) {
+	l = &looks{
 		grounds: [][]string{nil}, solid: "Wall",
 		players: []string{"Avatar1", "Avatar2", "Avatar3", "Avatar4", "Avatar5", "Avatar6", "Avatar7"},
 		markers: []string{""}, beams: []string{beamClean: "BeamClean", beamZap: "BeamZap"},
 	}
-	first := map[byte]uint8{}
 	for _, land := range terrain {
 		for k := range len(land.letters) {
 			first[land.letters[k]] = uint8(len(l.grounds))
@@ -74,13 +76,8 @@ func cleanUpLooks() (*looks, map[byte]uint8) {
 		}
 		for _, item := range []string{"", land.item} {
 			for _, water := range waters {
-				var stack []string
-				for _, name := range append(append([]string{water}, land.below...), append([]string{item}, land.above...)...) {
-					if name != "" {
-						stack = append(stack, name)
-					}
-				}
-				l.grounds = append(l.grounds, stack)
+				stack := slices.Concat([]string{water}, land.below, []string{item}, land.above)
+				l.grounds = append(l.grounds, slices.DeleteFunc(stack, func(name string) bool { return name == "" }))
 			}
 			if land.item == "" {
 				break
@@ -101,10 +98,7 @@ type river struct {
 
 func newRiver() *river {
 	look, first := cleanUpLooks()
-	r := &river{}
-	for letter, ground := range first {
-		r.first[letter] = ground
-	}
+	r := &river{first: first}
 	r.layout = newLayout(cleanUpChart, 7, window{left: 5, right: 5, forward: 9, backward: 1},
 		legend{walls: "W", spawns: "P", sites: "HFBT", ground: func(letter byte) uint8 { return first[letter] }},
 		newPalette(look, sprites().Substrates["clean_up"].Sprites))

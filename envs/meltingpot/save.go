@@ -3,59 +3,24 @@
 package meltingpot
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
+	"reflect"
 
 	"cermic/envs"
 )
 
-// codec writes or reads a state. One list of fields serves both directions, so that they cannot differ.
-type codec struct {
-	bytes   []byte
-	reading bool
-}
-
-// number passes one number of 64 bits.
-func (c *codec) number(v uint64) uint64 {
-	if c.reading {
-		v = binary.LittleEndian.Uint64(c.bytes)
-		c.bytes = c.bytes[8:]
-		return v
-	}
-	c.bytes = binary.LittleEndian.AppendUint64(c.bytes, v)
-	return v
-}
-
-func (c *codec) int32(v *int32) { *v = int32(c.number(uint64(*v))) }
-func (c *codec) uint8(v *uint8) { *v = uint8(c.number(uint64(*v))) }
-
-func (c *codec) float(v *float64) { *v = math.Float64frombits(c.number(math.Float64bits(*v))) }
-
-func (c *codec) bool(v *bool) {
-	bit := uint64(0)
-	if *v {
-		bit = 1
-	}
-	*v = c.number(bit) != 0
-}
-
-// state passes the complete state of the board.
-func (b *board) state(c *codec) {
-	c.int32(&b.frame)
+// state lists pointers to all numbers of the board's state.
+func (b *board) state() []any {
+	all := []any{&b.frame}
 	for i := range b.avatars {
 		a := &b.avatars[i]
-		c.int32(&a.cell)
-		c.uint8((*uint8)(&a.face))
-		c.bool(&a.alive)
-		c.bool(&a.free)
-		c.int32(&a.since)
-		c.uint8(&a.marker)
+		all = append(all, &a.cell, &a.face, &a.alive, &a.free, &a.since, &a.marker)
 	}
 	for i := range b.sites {
-		c.uint8(&b.sites[i].state)
-		c.int32(&b.sites[i].since)
+		all = append(all, &b.sites[i].state, &b.sites[i].since)
 	}
+	return all
 }
 
 // stand recomputes the occupied cells and clears the data of the last step.
@@ -71,62 +36,76 @@ func (b *board) stand() {
 	}
 }
 
-func (m *matrix) state(c *codec) {
+func (m *matrix) state() (all []any) {
 	for i := range m.purses {
 		p := &m.purses[i]
-		for k := range p.inventory {
-			c.float(&p.inventory[k])
-		}
-		c.bool(&p.collected)
-		for _, v := range []*int32{&p.cool, &p.freeze, &p.pending} {
-			c.int32(v)
-		}
-		c.float(&p.pay)
-		c.bool(&p.zapped)
-		c.uint8(&p.indicator)
+		all = append(all, &p.inventory[0], &p.inventory[1], &p.collected, &p.cool, &p.freeze, &p.pending, &p.pay, &p.zapped,
+			&p.indicator)
 	}
 	for s := range m.class {
-		c.uint8(&m.class[s])
-		c.int32(&m.health[s])
+		all = append(all, &m.class[s], &m.health[s])
 	}
+	return all
 }
 
-func (x *cleanUp) state(c *codec) {
+func (x *cleanUp) state() (all []any) {
 	for i := range x.tools {
-		t := &x.tools[i]
-		c.int32(&t.zap)
-		c.int32(&t.clean)
-		c.bool(&t.cleaned)
+		all = append(all, &x.tools[i].zap, &x.tools[i].clean, &x.tools[i].cleaned)
 	}
 	for _, cell := range x.river.water {
-		c.uint8(&x.phase[cell])
+		all = append(all, &x.phase[cell])
 	}
+	return all
 }
 
-// state passes all environments.
-func (e *env) state(c *codec) {
-	e.seed = c.number(e.seed)
-	for k, g := range e.games {
-		e.episode[k] = uint32(c.number(uint64(e.episode[k])))
-		g.base().state(c)
-		g.state(c)
+// state lists pointers to the numbers of all environments.
+func (e *env) state() []any {
+	all := []any{&e.seed}
+	for c, g := range e.games {
+		all = append(append(append(all, &e.episode[c]), g.base().state()...), g.state()...)
 	}
+	return all
 }
 
-// Save appends the complete state that later steps and resets depend on, after a fingerprint of the configuration.
+// Save appends the complete state that later steps and resets depend on, with 64 bits per number.
 func (e *env) Save(dst []byte) []byte {
-	var c codec
-	e.state(&c)
-	return envs.SaveParts(dst, e.fingerprint(), c.bytes)
+	var words []uint64
+	for _, p := range e.state() {
+		word := uint64(0)
+		switch v := reflect.ValueOf(p).Elem(); {
+		case v.CanInt():
+			word = uint64(v.Int())
+		case v.CanUint():
+			word = v.Uint()
+		case v.CanFloat():
+			word = math.Float64bits(v.Float())
+		case v.Bool():
+			word = 1
+		}
+		words = append(words, word)
+	}
+	return envs.SaveParts(dst, e.fingerprint(), words)
 }
 
 // Load restores a state written by Save.
 func (e *env) Load(state []byte) error {
-	body, err := envs.SavedBody(e.spec.Name, state, e.fingerprint(), len(e.Save(nil))-8)
-	if err != nil {
+	all := e.state()
+	words := make([]uint64, len(all))
+	if err := envs.LoadParts(e.spec.Name, state, e.fingerprint(), words); err != nil {
 		return err
 	}
-	e.state(&codec{bytes: body, reading: true})
+	for i, word := range words {
+		switch v := reflect.ValueOf(all[i]).Elem(); {
+		case v.CanInt():
+			v.SetInt(int64(word))
+		case v.CanUint():
+			v.SetUint(word)
+		case v.CanFloat():
+			v.SetFloat(math.Float64frombits(word))
+		default:
+			v.SetBool(word != 0)
+		}
+	}
 	for _, g := range e.games {
 		g.base().stand()
 		g.restore()

@@ -24,29 +24,36 @@ type Roles interface {
 	// ScriptRoles fills act with the scripted actions of one role per player, out of a set of RoleSets.
 	ScriptRoles(roles []Role, act *envs.Actions)
 	// RoleSets returns combinations of roles whose returns characterise the game; the first one is Script's.
-	RoleSets() [][]Role
+	RoleSets() []RoleSet
+}
+
+// RoleSet is a named combination of roles, one per player.
+type RoleSet struct {
+	Name  string
+	Roles []Role
 }
 
 var _ Roles = (*env)(nil)
 
-// cleaners is the number of cleaners among Script's players of clean_up.
-const cleaners = 3
-
 // Script fills act with the actions of cooperating players.
 func (e *env) Script(act *envs.Actions) bool {
-	e.ScriptRoles(e.RoleSets()[0], act)
+	e.ScriptRoles(e.RoleSets()[0].Roles, act)
 	return true
 }
 
 // RoleSets returns all cooperators, one cooperator and one defector, and all defectors. For clean_up it returns
 // Script's three cleaners and four eaters, eaters alone, and cleaners alone.
-func (e *env) RoleSets() [][]Role {
-	n := e.spec.Agents
-	all := func(r Role, n int) []Role { return slices.Repeat([]Role{r}, n) }
-	if n == 2 {
-		return [][]Role{all(RoleCooperate, n), {RoleCooperate, RoleDefect}, all(RoleDefect, n)}
+func (e *env) RoleSets() []RoleSet {
+	if e.spec.Agents == 2 {
+		return []RoleSet{
+			{"2 cooperate", []Role{RoleCooperate, RoleCooperate}},
+			{"cooperate + defect", []Role{RoleCooperate, RoleDefect}},
+			{"2 defect", []Role{RoleDefect, RoleDefect}},
+		}
 	}
-	return [][]Role{append(all(RoleClean, cleaners), all(RoleEat, n-cleaners)...), all(RoleEat, n), all(RoleClean, n)}
+	eat := slices.Repeat([]Role{RoleEat}, 7)
+	clean := slices.Repeat([]Role{RoleClean}, 7)
+	return []RoleSet{{"3 clean + 4 eat", append(clean[:3:3], eat[:4]...)}, {"7 eat", eat}, {"7 clean", clean}}
 }
 
 // ScriptRoles fills act with the scripted actions of these roles.
@@ -70,24 +77,17 @@ func (m *matrix) script(i int, role Role) int32 {
 	if role == RoleDefect {
 		class = 1
 	}
-	other := 1 - i
-	resource := func(class uint8) func(int32) bool {
-		return func(cell int32) bool {
-			s := m.siteAt[cell]
-			return s >= 0 && m.sites[s].state == present && m.class[s] == class
+	resource := func(cell int32) bool { return m.siteAt[cell] >= 0 && m.sites[m.siteAt[cell]].state == present }
+	goal := func(cell int32) bool { return resource(cell) && m.class[m.siteAt[cell]] == class }
+	ready := m.purses[i].inventory[class] > enough
+	if ready {
+		goal = func(cell int32) bool { return int(m.who[cell]) == 1-i }
+		if m.purses[1-i].collected && m.aims(i, goal, resource) {
+			return actFire
 		}
 	}
-	ready := m.purses[i].inventory[class] > enough
-	if ready && m.purses[other].collected && m.aims(i, func(cell int32) (hit, blocked bool) {
-		return int(m.who[cell]) == other, m.siteAt[cell] >= 0 && m.sites[m.siteAt[cell]].state == present
-	}) {
-		return actFire
-	}
-	goal := resource(class)
-	if ready {
-		goal = func(cell int32) bool { return int(m.who[cell]) == other }
-	}
-	way, ok := m.route(i, resource(1-class), goal)
+	unwanted := func(cell int32) bool { return resource(cell) && m.class[m.siteAt[cell]] != class }
+	way, ok := m.route(i, unwanted, goal)
 	if !ok {
 		way, ok = m.route(i, m.nowhere, goal)
 	}
@@ -110,7 +110,7 @@ func (x *cleanUp) script(i int, role Role) int32 {
 	}
 	if role == RoleClean {
 		dirty := full(true)
-		if x.aims(i, func(cell int32) (hit, blocked bool) { return dirty(cell), false }) {
+		if x.aims(i, dirty, x.nowhere) {
 			return actClean
 		}
 		if way, ok := x.route(i, x.nowhere, dirty); ok {
@@ -125,24 +125,13 @@ func (x *cleanUp) script(i int, role Role) int32 {
 
 func (b *board) nowhere(int32) bool { return false }
 
-// aims reports whether a beam of player i would hit; look returns the effect of a cell on the beam.
-func (b *board) aims(i int, look func(cell int32) (hit, blocked bool)) bool {
-	for _, column := range b.columns(i) {
-		for k := range int32(beamLength) {
-			cell := column + k*b.ahead[b.avatars[i].face]
-			if b.wall[cell] {
-				break
-			}
-			hit, blocked := look(cell)
-			if hit {
-				return true
-			}
-			if blocked {
-				break
-			}
-		}
-	}
-	return false
+// aims reports whether a beam of player i would reach a target.
+func (b *board) aims(i int, target, blocks func(cell int32) bool) (hit bool) {
+	b.trace(i, func(cell int32) bool {
+		hit = hit || target(cell)
+		return hit || blocks(cell)
+	})
+	return hit
 }
 
 // route returns the direction of the first step on player i's shortest path to a goal. The path avoids other players

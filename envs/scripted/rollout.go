@@ -5,6 +5,7 @@ package scripted
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cermic/envs"
@@ -46,12 +47,12 @@ func (p *Episodes) String() string {
 // Rollout runs one episode with the sparse reward in each of episodes environments. Episode c depends on the seed and
 // c only. It returns nil for the policy Script if the task has no script.
 func Rollout(cfg envs.Config, policy Policy, episodes int, seed uint64) (*Episodes, error) {
-	return play(cfg, envs.Sparse, policy, episodes, seed, nil)
+	return play(cfg, envs.Sparse, policy, episodes, seed, func(envs.Env) {})
 }
 
 // RolloutDense is Rollout with the dense reward, whose episodes end at the scored horizon.
 func RolloutDense(cfg envs.Config, policy Policy, episodes int, seed uint64) (*Episodes, error) {
-	return play(cfg, envs.Dense, policy, episodes, seed, nil)
+	return play(cfg, envs.Dense, policy, episodes, seed, func(envs.Env) {})
 }
 
 // Policies returns the policies that cfg supports.
@@ -91,7 +92,7 @@ func Film(cfg envs.Config, policy Policy, seed uint64) (*Episodes, []envs.Scene,
 	return p, scenes, nil
 }
 
-// play runs a policy; inspect, if not nil, is called after the reset and every step.
+// play runs a policy; inspect is called after the reset and every step.
 func play(cfg envs.Config, reward envs.Reward, policy Policy, episodes int, seed uint64,
 	inspect func(envs.Env)) (*Episodes, error) {
 	shared := cfg.Shared()
@@ -113,9 +114,6 @@ func play(cfg envs.Config, reward envs.Reward, policy Policy, episodes int, seed
 		if choose = jointly(env, policy); choose == nil {
 			return nil, nil
 		}
-	}
-	if inspect == nil {
-		inspect = func(envs.Env) {}
 	}
 	defer envs.Close(env)
 	if ok, err := p.count(env, choose, inspect); !ok || err != nil {
@@ -167,21 +165,15 @@ func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bo
 			env.Reset(done, out) // an episode that has ended must not be stepped
 		}
 	}
-	p.judge(spec)
-	return true, nil
-}
-
-// judge fills Success.
-func (p *Episodes) judge(spec *envs.Spec) {
-	if !spec.HasSuccess() {
-		return
+	if spec.HasSuccess() {
+		p.Success = make([]float64, len(p.Sparse))
 	}
-	p.Success = make([]float64, len(p.Sparse))
-	for c, sparse := range p.Sparse {
-		if spec.Succeeds(sparse) {
+	for c := range p.Success {
+		if spec.Succeeds(p.Sparse[c]) {
 			p.Success[c] = 1
 		}
 	}
+	return true, nil
 }
 
 // randomly returns a uniform policy over the allowed actions, with a separate random stream for each environment.
@@ -234,29 +226,11 @@ func JointPolicies(cfg envs.Config) ([]Policy, error) {
 	}
 	var out []Policy
 	if r, ok := env.(meltingpot.Roles); ok {
-		for _, roles := range r.RoleSets()[1:] {
-			out = append(out, jointName(roles))
+		for _, set := range r.RoleSets()[1:] {
+			out = append(out, Policy(set.Name))
 		}
 	}
 	return out, nil
-}
-
-// jointName counts consecutive equal roles.
-func jointName(roles []meltingpot.Role) Policy {
-	var parts []string
-	for i := 0; i < len(roles); {
-		n := 1
-		for i+n < len(roles) && roles[i+n] == roles[i] {
-			n++
-		}
-		part := string(roles[i])
-		if n > 1 {
-			part = fmt.Sprintf("%d %s", n, part)
-		}
-		parts = append(parts, part)
-		i += n
-	}
-	return Policy(strings.Join(parts, " + "))
 }
 
 // jointly returns a joint policy's action function in env, or nil if env has no such policy.
@@ -265,13 +239,13 @@ func jointly(env envs.Env, policy Policy) func(*envs.Step, *envs.Actions) bool {
 	if !ok {
 		return nil
 	}
-	for _, roles := range r.RoleSets() {
-		if jointName(roles) == policy {
-			return func(_ *envs.Step, act *envs.Actions) bool {
-				r.ScriptRoles(roles, act)
-				return true
-			}
-		}
+	sets := r.RoleSets()
+	k := slices.IndexFunc(sets, func(s meltingpot.RoleSet) bool { return s.Name == string(policy) })
+	if k < 0 {
+		return nil
 	}
-	return nil
+	return func(_ *envs.Step, act *envs.Actions) bool {
+		r.ScriptRoles(sets[k].Roles, act)
+		return true
+	}
 }

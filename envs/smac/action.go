@@ -5,6 +5,8 @@ package smac
 import (
 	"fmt"
 	"math"
+
+	"cermic/envs/smac/sc2"
 )
 
 // available writes the action mask of agent i, [K].
@@ -64,24 +66,16 @@ func (b *battle) turn(actions []int32) {
 	}
 }
 
-// Verb is the kind of a command.
-type Verb uint8
-
-// The verbs; Nothing leaves the unit's current order unchanged.
-const (
-	Nothing Verb = iota
-	Stop
-	Move
-	Attack
-)
-
 // Command is an order to one agent's unit.
-type Command struct {
-	Verb   Verb
-	Tag    uint64  // the agent's unit
-	X, Y   float32 // goal of Move
-	Target uint64  // of Attack
-}
+type Command = sc2.Order
+
+// The verbs of commands.
+const (
+	Nothing = sc2.Nothing
+	Stop    = sc2.Stop
+	Move    = sc2.Move
+	Attack  = sc2.Attack
+)
 
 // commands converts actions to commands, [N].
 func (b *battle) commands(actions []int32, dst []Command) {
@@ -110,10 +104,3 @@ func (b *battle) check(actions []int32) error {
 	}
 	return nil
 }
-
-// The game's IDs of the three abilities that commands use.
-const (
-	abilityStop   = 4
-	abilityMove   = 16
-	abilityAttack = 23
-)

@@ -2,7 +2,11 @@
 
 package smac
 
-import "math"
+import (
+	"math"
+
+	"cermic/envs/smac/sc2"
+)
 
 // blow is a pending hit.
 type blow struct {
@@ -186,4 +190,4 @@ func (s *simulator) kill(i int32) {
 }
 
 // burst marks a baneling that has exploded, so that it explodes only once.
-const burst Verb = 0xff
+const burst sc2.Verb = 0xff

@@ -5,6 +5,7 @@ package smac
 import (
 	"cmp"
 	"math"
+	"slices"
 )
 
 // Unit is the observed state of a unit.
@@ -71,23 +72,22 @@ func newBattle(k *rules) *battle {
 	}
 }
 
-// begin starts an episode with the observation of all units. Agents are sorted by (type, x, y); enemies keep the
+// begin starts an episode with the observation of all units, which it sorts: agents by (type, x, y), then enemies in the
 // listed order.
 //
 // DECISION 1: the simulator lists units in the order of creation.
 // DECISION 4: an environment's first enemy team scales all its rewards, unless the settings say otherwise. The
 // original also adds up rewards while resetting a slow game; this port does not.
 func (b *battle) begin(seen []Sighting) {
-	allies, enemies := 0, b.n
-	for i := range seen {
-		at := &allies
-		if seen[i].Enemy {
-			at = &enemies
+	slices.SortStableFunc(seen, func(x, y Sighting) int {
+		if x.Enemy || y.Enemy {
+			return count(x.Enemy) - count(y.Enemy)
 		}
-		b.units[*at], b.tags[*at] = seen[i].Unit, seen[i].Tag
-		*at++
+		return cmp.Or(cmp.Compare(x.Type, y.Type), cmp.Compare(x.X, y.X), cmp.Compare(x.Y, y.Y))
+	})
+	for i := range seen {
+		b.units[i], b.tags[i] = seen[i].Unit, seen[i].Tag
 	}
-	b.sortAgents()
 	clear(b.found)
 	clear(b.fallen)
 	for e := range b.finder {
@@ -111,20 +111,6 @@ func (b *battle) begin(seen []Sighting) {
 	b.refresh()
 }
 
-// sortAgents sorts the agents by (type, x, y) with a stable insertion sort that does not allocate.
-func (b *battle) sortAgents() {
-	for i := 1; i < b.n; i++ {
-		for j := i; j > 0 && byPlace(&b.units[j], &b.units[j-1]) < 0; j-- {
-			b.units[j], b.units[j-1] = b.units[j-1], b.units[j]
-			b.tags[j], b.tags[j-1] = b.tags[j-1], b.tags[j]
-		}
-	}
-}
-
-func byPlace(a, b *Unit) int {
-	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y))
-}
-
 // update processes an observation: units missing from it have died.
 func (b *battle) update(seen []Sighting) {
 	for i := range b.units {
@@ -132,17 +118,10 @@ func (b *battle) update(seen []Sighting) {
 		if u.Health == 0 {
 			continue
 		}
-		at := -1
-		for j := range seen {
-			if seen[j].Tag == b.tags[i] {
-				at = j
-				break
-			}
-		}
-		if at < 0 {
-			u.Health = 0
-		} else {
+		if at := slices.IndexFunc(seen, func(s Sighting) bool { return s.Tag == b.tags[i] }); at >= 0 {
 			*u = seen[at].Unit
+		} else {
+			u.Health = 0
 		}
 	}
 	b.refresh()

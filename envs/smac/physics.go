@@ -64,12 +64,12 @@ var alternatives = []Alternative{
 	{"turning", "11", "units turn by 1000° a game second, colossi by 720°", func(p *physics) { p.turning = true }},
 	{"no_collision", "12", "bodies do not collide", func(p *physics) { p.ghosts = true }},
 	{"spread", "13", "units appear within ±0.5 of the requested point", func(p *physics) { p.jitter = 0.5 }},
-	{"no_slop", "14", "a target that leaves the range during the wind-up escapes", (*physics).noSlop},
+	{"no_slop", "14", "a target that leaves the range during the wind-up escapes", ofAll(func(k *kind) { k.slop = 0 })},
 	{"even_periods", "15", "weapons have no random part in their period", func(p *physics) { p.evenPeriods = true }},
-	{"no_windup", "15", "attacks take effect at once", (*physics).noWindUp},
+	{"no_windup", "15", "attacks take effect at once", ofAll(func(k *kind) { k.windUp = 0 })},
 	{"both_at_once", "16", "both hits of a zealot land together", func(p *physics) { p.secondHit = 0 }},
-	{"no_flight", "17", "missiles take no time", (*physics).noFlight},
-	{"instant", "15, 17", "neither wind-up nor flight take time", func(p *physics) { p.noWindUp(); p.noFlight() }},
+	{"no_flight", "17", "missiles take no time", ofAll(func(k *kind) { k.missile = 0 })},
+	{"instant", "15, 17", "neither wind-up nor flight take time", ofAll(func(k *kind) { k.windUp, k.missile = 0, 0 })},
 	{"beams_at_once", "18", "beams take no time", func(p *physics) { p.beamDelay = 0 }},
 	{"blast_centres", "19", "a baneling's radius is measured between centres", func(p *physics) { p.blastCentres = true }},
 	{"short_form", "20", "hydralisks wind up longer within half a cell", func(p *physics) { p.shortForm = true }},
@@ -90,30 +90,20 @@ func (p *physics) ladder() {
 func (p *physics) slowClock() {
 	const stretch = 22.4 / gameSecond
 	longer := func(n int32) int32 { return int32(float32(float32(n)*stretch) + 0.5) }
-	for t := range p.kinds {
-		k := &p.kinds[t]
+	ofAll(func(k *kind) {
 		k.speed, k.missile, k.period = k.speed/stretch, k.missile/stretch, k.period*stretch
 		k.windUp = longer(k.windUp)
-	}
+	})(p)
 	p.secondHit, p.beamDelay, p.shieldDelay = longer(p.secondHit), longer(p.beamDelay), longer(p.shieldDelay)
 	p.shieldGrowth, p.zergGrowth = p.shieldGrowth/stretch, p.zergGrowth/stretch
 }
 
-func (p *physics) noSlop() {
-	for t := range p.kinds {
-		p.kinds[t].slop = 0
-	}
-}
-
-func (p *physics) noWindUp() {
-	for t := range p.kinds {
-		p.kinds[t].windUp = 0
-	}
-}
-
-func (p *physics) noFlight() {
-	for t := range p.kinds {
-		p.kinds[t].missile = 0
+// ofAll applies a change to the data of all unit types.
+func ofAll(change func(*kind)) func(*physics) {
+	return func(p *physics) {
+		for t := range p.kinds {
+			change(&p.kinds[t])
+		}
 	}
 }
 

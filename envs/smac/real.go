@@ -72,7 +72,6 @@ type realField struct {
 	game        *sc2.Game // nil before the first episode, and after a failure
 	interrupted bool      // the game does not match the loaded battle
 	list        []sc2.Placement
-	orders      []sc2.Order
 	ground      Terrain
 }
 
@@ -99,7 +98,7 @@ func (f *realField) Deploy(l *Lineup, seen []Sighting) ([]Sighting, error) {
 				return nil, err
 			}
 			f.game = game
-			f.ground = Terrain(*game.Ground())
+			f.ground = Terrain(game.Ground)
 		}
 		seen, err := f.create(l, seen)
 		if err == nil {
@@ -140,30 +139,16 @@ func (f *realField) Play(orders []Command, seen []Sighting) ([]Sighting, error) 
 	if f.game == nil || f.interrupted {
 		return nil, errInterrupted
 	}
-	f.orders = f.orders[:0]
-	for _, c := range orders {
-		switch c.Verb {
-		case Stop:
-			f.orders = append(f.orders, sc2.Order{Unit: c.Tag, Ability: abilityStop})
-		case Move:
-			f.orders = append(f.orders, sc2.Order{Unit: c.Tag, Ability: abilityMove, Aimed: true, X: c.X, Y: c.Y})
-		case Attack:
-			f.orders = append(f.orders, sc2.Order{Unit: c.Tag, Ability: abilityAttack, Target: c.Target})
-		}
+	units, err := f.game.Play(orders, loopsPerStep)
+	if err == nil {
+		seen, err = f.sightings(units, seen)
 	}
-	units, err := f.game.Play(f.orders, loopsPerStep)
 	if err != nil {
 		f.drop()
 		slog.Warn("StarCraft II failed; its battle is not counted and the next one has another game", "error", err)
 		return nil, err
 	}
-	seen, err = f.sightings(units, seen)
-	if err != nil {
-		f.drop()
-		slog.Warn("StarCraft II returned an impossible unit; the battle is aborted and the next one gets another game",
-			"error", err)
-	}
-	return seen, err
+	return seen, nil
 }
 
 // Ground is the terrain of the real map.
@@ -191,7 +176,7 @@ func (f *realField) drop() {
 func (f *realField) placements(l *Lineup) []sc2.Placement {
 	f.list = f.list[:0]
 	for i, t := range l.Types {
-		p := sc2.Placement{Type: f.game.FirstType() + kinds[t].offset, X: l.At[i][0], Y: l.At[i][1]}
+		p := sc2.Placement{Type: f.game.FirstType + kinds[t].offset, X: l.At[i][0], Y: l.At[i][1]}
 		if p.Enemy = i >= l.Agents; p.Enemy {
 			p.Type = kinds[t].stock
 		}
@@ -208,7 +193,7 @@ func (f *realField) sightings(units []*sc2api.Unit, seen []Sighting) ([]Sighting
 		s := Sighting{Tag: u.GetTag(), Enemy: u.GetOwner() != 1}
 		number := u.GetUnitType()
 		if !s.Enemy {
-			number -= f.game.FirstType()
+			number -= f.game.FirstType
 		}
 		for t := range kinds {
 			if s.Enemy && kinds[t].stock == number || !s.Enemy && kinds[t].offset == number {

@@ -10,6 +10,7 @@ import (
 
 	"cermic/envs"
 	"cermic/envs/envtest"
+	"cermic/envs/smac/sc2"
 )
 
 // recorded is a randSource that repeats the original's draws.
@@ -184,7 +185,6 @@ func (r *replay) step(e, f int, frame *goldenFrame) {
 }
 
 func (r *replay) orders(e, f int, frame *goldenFrame, orders []Command) {
-	abilities := map[Verb]int{Stop: abilityStop, Move: abilityMove, Attack: abilityAttack}
 	at := 0
 	for _, c := range orders {
 		if c.Verb == Nothing {
@@ -196,7 +196,7 @@ func (r *replay) orders(e, f int, frame *goldenFrame, orders []Command) {
 		}
 		want := frame.Commands[at]
 		at++
-		same := abilities[c.Verb] == want.Ability && len(want.Tags) == 1 && strconv.FormatUint(c.Tag, 10) == want.Tags[0]
+		same := int(sc2.Abilities[c.Verb]) == want.Ability && len(want.Tags) == 1 && strconv.FormatUint(c.Tag, 10) == want.Tags[0]
 		if same && c.Verb == Move { // goals are recorded with float32's 8 digits
 			same = want.Pos != nil && c.X == want.Pos.X && c.Y == want.Pos.Y
 		}

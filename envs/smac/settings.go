@@ -3,7 +3,6 @@
 package smac
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -99,115 +98,71 @@ func (s *Settings) validate(task string, r *race) error {
 	if err := conf.Check(*s); err != nil {
 		return fmt.Errorf("%s: %w", task, err)
 	}
-	return cmp.Or(s.wantVersion(task), s.wantAlternative(task), s.wantScale(task, r), s.wantMove(task), s.wantWin(task))
-}
-
-// wantMove rejects a move_amount that is not whole if agents observe the terrain, whose points are 1 and 2 moves
-// away.
-func (s *Settings) wantMove(task string) error {
-	if m := s.MoveAmount; m != math.Trunc(m) && (s.ObsPathing || s.ObsHeight) {
-		return fmt.Errorf("%s: move_amount is %g, want a whole number with obs_pathing_grid or obs_terrain_height", task, m)
-	}
-	return nil
-}
-
-// wantVersion rejects malformed versions of the game.
-func (s *Settings) wantVersion(task string) error {
+	reject := func(format string, values ...any) error { return fmt.Errorf(task+": "+format, values...) }
 	for part := range strings.SplitSeq(s.Version, ".") {
 		if _, err := strconv.ParseUint(part, 10, 32); err != nil {
-			return fmt.Errorf("%s: sc2_version is %q, want a version such as 4.10", task, s.Version)
+			return reject("sc2_version is %q, want a version such as 4.10", s.Version)
 		}
 	}
-	return nil
-}
-
-// wantAlternative rejects unknown alternatives.
-func (s *Settings) wantAlternative(task string) error {
-	var names []string
+	names := []string{""}
 	for _, a := range alternatives {
 		names = append(names, a.Name)
 	}
-	switch {
-	case s.Otherwise == "":
-		return nil
-	case !slices.Contains(names, s.Otherwise):
-		return fmt.Errorf("%s: otherwise is %q, want one of %s%s",
-			task, s.Otherwise, strings.Join(names, ", "), conf.Near(s.Otherwise, names))
-	case s.Engine != Simulator:
-		return fmt.Errorf("%s: otherwise=%s changes the simulator, so it needs engine=%s", task, s.Otherwise, Simulator)
-	}
-	return nil
-}
-
-// wantScale keeps the divisor of the dense reward above 0, although the rewards for a death or a win may be negative.
-// A rate of 0 or less would remove or reverse the reward.
-func (s *Settings) wantScale(task string, r *race) error {
 	frail := math.Inf(1) // life plus shield of the weakest enemy
 	for _, t := range r.types {
 		frail = min(frail, float64(kinds[t].life+kinds[t].shield))
 	}
-	least := s.RewardWin + float64(s.Enemies)*(s.RewardDeath+frail)
+	// Rewards for a death or a win may be negative; the divisor of the dense reward must not.
+	divisor := s.RewardWin + float64(s.Enemies)*(s.RewardDeath+frail)
 	switch {
-	case !s.RewardScale:
-		return nil
-	case least <= 0:
-		return fmt.Errorf("%s: with reward_death_value %g and reward_win %g the largest return is %g; "+
-			"want more than 0, or reward_scale=false",
-			task, s.RewardDeath, s.RewardWin, least)
-	case s.ScaleRate <= 0:
-		return fmt.Errorf("%s: reward_scale_rate is %g, want more than 0, or reward_scale=false", task, s.ScaleRate)
+	case !slices.Contains(names, s.Otherwise):
+		return reject("otherwise is %q, want one of %s%s", s.Otherwise, strings.Join(names[1:], ", "),
+			conf.Near(s.Otherwise, names[1:]))
+	case s.Otherwise != "" && s.Engine != Simulator:
+		return reject("otherwise=%s changes the simulator, so it needs engine=%s", s.Otherwise, Simulator)
+	case s.RewardScale && divisor <= 0:
+		return reject("with reward_death_value %g and reward_win %g the largest return is %g; "+
+			"want more than 0, or reward_scale=false", s.RewardDeath, s.RewardWin, divisor)
+	case s.RewardScale && s.ScaleRate <= 0: // would remove or reverse the reward
+		return reject("reward_scale_rate is %g, want more than 0, or reward_scale=false", s.ScaleRate)
+	case s.MoveAmount != math.Trunc(s.MoveAmount) && (s.ObsPathing || s.ObsHeight): // observed points are whole moves away
+		return reject("move_amount is %g, want a whole number with obs_pathing_grid or obs_terrain_height", s.MoveAmount)
+	case !(s.SparseWin > 0) || s.SparseLoss >= s.SparseWin || s.SparseDraw >= s.SparseWin: // a win defines success
+		return reject("sparse_win is %g, want more than 0, sparse_loss (%g) and sparse_draw (%g)", s.SparseWin,
+			s.SparseLoss, s.SparseDraw)
 	}
 	return nil
 }
 
-// wantWin makes the reward of a win, which defines success, differ from all others.
-func (s *Settings) wantWin(task string) error {
-	if !(s.SparseWin > 0) || s.SparseLoss >= s.SparseWin || s.SparseDraw >= s.SparseWin {
-		return fmt.Errorf("%s: sparse_win is %g, want more than 0, sparse_loss (%g) and sparse_draw (%g)", task,
-			s.SparseWin, s.SparseLoss, s.SparseDraw)
-	}
-	return nil
-}
-
-// Protoss is the task smac/protoss_5_vs_5: stalkers, zealots and colossi.
-type Protoss struct {
+// Task is a task of this package: the battles of a race.
+type Task struct {
 	envs.Common
 	Settings
+	race string
 }
 
-// Zerg is the task smac/zerg_5_vs_5: zerglings, hydralisks and banelings.
-type Zerg struct {
-	envs.Common
-	Settings
-}
+// DefaultProtoss returns the task smac/protoss_5_vs_5 (stalkers, zealots and colossi) with the benchmark's settings and
+// the paper's sparse reward.
+func DefaultProtoss() Task { return Task{envs.DefaultCommon(), DefaultSettings(), protossRace.name} }
 
-// DefaultProtoss returns the benchmark's settings with the paper's sparse reward.
-func DefaultProtoss() Protoss { return Protoss{envs.DefaultCommon(), DefaultSettings()} }
-
-// DefaultZerg returns the benchmark's settings with the paper's sparse reward.
-func DefaultZerg() Zerg { return Zerg{envs.DefaultCommon(), DefaultSettings()} }
+// DefaultZerg returns the task smac/zerg_5_vs_5 (zerglings, hydralisks and banelings) with the benchmark's settings and
+// the paper's sparse reward.
+func DefaultZerg() Task { return Task{envs.DefaultCommon(), DefaultSettings(), zergRace.name} }
 
 func init() {
 	envs.Register(DefaultProtoss())
 	envs.Register(DefaultZerg())
 }
 
-// Kind is the task's name.
-func (Protoss) Kind() string { return "smac/protoss_5_vs_5" }
-
 // Kind and WithShared implement envs.Config.
-func (Zerg) Kind() string                              { return "smac/zerg_5_vs_5" }
-func (p Protoss) WithShared(s envs.Common) envs.Config { p.Common = s; return p }
-
-// WithShared returns a copy with the settings that every task has.
-func (z Zerg) WithShared(s envs.Common) envs.Config { z.Common = s; return z }
+func (t Task) Kind() string                         { return "smac/" + t.race + "_5_vs_5" }
+func (t Task) WithShared(s envs.Common) envs.Config { t.Common = s; return t }
 
 // Build makes the environment.
-func (p Protoss) Build(seed uint64, workers int) (envs.Env, error) {
-	return build(p.Kind(), p.Common, p.Settings, &protossRace, seed, workers)
-}
-
-// Build makes the environment.
-func (z Zerg) Build(seed uint64, workers int) (envs.Env, error) {
-	return build(z.Kind(), z.Common, z.Settings, &zergRace, seed, workers)
+func (t Task) Build(seed uint64, workers int) (envs.Env, error) {
+	r := &protossRace
+	if t.race == zergRace.name {
+		r = &zergRace
+	}
+	return build(t.Kind(), t.Common, t.Settings, r, seed, workers)
 }

@@ -60,11 +60,11 @@ func commandsOf(orders []*sc2api.ActionRawUnitCommand, generation uint64) []Comm
 	for _, o := range orders {
 		c := Command{Tag: o.GetUnitTags()[0] - generation}
 		switch o.GetAbilityId() {
-		case abilityStop:
+		case sc2.Abilities[Stop]:
 			c.Verb = Stop
-		case abilityMove:
+		case sc2.Abilities[Move]:
 			c.Verb, c.X, c.Y = Move, o.GetTargetWorldSpacePos().GetX(), o.GetTargetWorldSpacePos().GetY()
-		case abilityAttack:
+		case sc2.Abilities[Attack]:
 			c.Verb, c.Target = Attack, o.GetTargetUnitTag()-generation
 		}
 		out = append(out, c)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"cermic/envs/rng"
+	"cermic/envs/smac/sc2"
 )
 
 // simulator is the built-in Field: the game's rules for six unit types, with the game's own numbers, loop by loop.
@@ -39,7 +40,7 @@ type soldier struct {
 	Hurt                           int32   // loop of the last damage
 	Target                         int32   // of Attack
 	Type                           Type
-	Order                          Verb // Stop, Move or Attack
+	Order                          sc2.Verb // Stop, Move or Attack
 	Enemy                          bool
 	Facing                         float32 // radians; with limited turning only
 }

@@ -2,13 +2,10 @@
 
 package smac
 
+import "cermic/envs/smac/sc2"
+
 // Terrain is the ground of a map, in cells of side 1 with the origin in the lower left corner.
-type Terrain struct {
-	Width, Height         int
-	PlayWidth, PlayHeight int     // size of the playable part
-	Pathable              []bool  // [Height·Width], row-major in y
-	Level                 []uint8 // [Height·Width] height of the terrain in 1/255
-}
+type Terrain sc2.Ground
 
 // mapSide is the side of the benchmark's map in cells.
 const mapSide = 32
@@ -40,7 +37,8 @@ func rimmed() *Terrain {
 
 // walkable reports whether a unit can be sent to the cell; false outside the map.
 func (t *Terrain) walkable(x, y int) bool {
-	return x >= 0 && y >= 0 && x < t.Width && y < t.Height && t.Pathable[y*t.Width+x]
+	at, ok := t.cell(x, y)
+	return ok && t.Pathable[at]
 }
 
 // cell returns the index of a cell, or false outside the map.

@@ -37,14 +37,6 @@ func (b Balance) WithDiscrete(d Discrete) envs.Config  { b.Discrete = d; return 
 
 // Build makes the environment.
 func (b Balance) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := envs.Check(b); err != nil {
-		return nil, err
-	}
-	if b.Reward == envs.Sparse && b.lift() <= 0 {
-		return nil, fmt.Errorf("%s: %d agents cannot lift a package of mass %g, and reward is sparse; "+
-			"increase n_agents, decrease package_mass, or set reward=dense",
-			b.Kind(), b.Agents, b.PackageMass)
-	}
 	return New(b.Kind(), b.Common, b.Settings, &balance{b}, seed, workers)
 }
 
@@ -57,6 +49,14 @@ func (b Balance) lift() float64 {
 
 // balance implements Task.
 type balance struct{ Balance }
+
+func (b *balance) Validate() error {
+	if b.Common.Reward == envs.Sparse && b.lift() <= 0 {
+		return fmt.Errorf("%d agents cannot lift a package of mass %g, and reward is sparse; "+
+			"increase n_agents, decrease package_mass, or set reward=dense", b.Agents, b.PackageMass)
+	}
+	return nil
+}
 
 // Body numbers; agents follow.
 const (

@@ -37,9 +37,6 @@ func (b BallTrajectory) WithDiscrete(d Discrete) envs.Config  { b.Discrete = d; 
 
 // Build makes the environment.
 func (b BallTrajectory) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := envs.Check(b); err != nil {
-		return nil, err
-	}
 	return New(b.Kind(), b.Common, b.Settings, &ballTrajectory{b}, seed, workers)
 }
 
@@ -155,9 +152,8 @@ func (b *ballTrajectory) Script(w *World, c, agent int) Vec {
 	}
 	const aside = 0.2
 	ball, self := w.Pos(c, 0), w.Pos(c, w.Agent(agent))
-	vel := w.Vel(c, w.Agent(agent))
 	if other := w.Pos(c, w.Agent(1-agent)); self.X > other.X || self.X == other.X && agent == 1 {
-		return ball.Add(Vec{0, aside}).Sub(self).Mul(10).Sub(vel)
+		return w.spring(c, agent, ball.Add(Vec{0, aside}), 10, 1)
 	}
-	return Vec{1, 10*(ball.Y-self.Y) - 3*vel.Y}
+	return Vec{1, 10*(ball.Y-self.Y) - 3*w.Vel(c, w.Agent(agent)).Y}
 }

@@ -129,7 +129,19 @@ func square(v Vec) float32 { return v.Dot(v) }
 // Distance returns the gap between the surfaces of bodies a and b in environment c, less lineReach for lines and
 // boxes. It is negative if they overlap, and −1 for a sphere inside a box. Collision filters play no part.
 func (w *World) Distance(c, a, b int) float32 {
-	d, _ := w.distance(c, a, b)
+	if w.body[a].shape.Kind < w.body[b].shape.Kind {
+		a, b = b, a
+	}
+	posA, bodyA, bodyB := w.Pos(c, a), &w.body[a], &w.body[b]
+	kind := kindOf(bodyA.shape.Kind, bodyB.shape.Kind)
+	onA, onB := touching(kind, w.placed(c, a), w.placed(c, b))
+	d := onA.Sub(onB).Norm() - bodyA.shape.Radius - bodyB.shape.Radius
+	if kind != sphereSphere {
+		d -= lineReach
+	}
+	if kind == boxSphere && (d < 0 || w.Pos(c, b).Sub(posA).Norm() < onA.Sub(posA).Norm()) {
+		return -1
+	}
 	return d
 }
 
@@ -148,27 +160,5 @@ func (w *World) Overlap(c, a, b int) bool {
 	if square(w.Pos(c, a).Sub(w.Pos(c, b))) > reach*reach {
 		return false
 	}
-	_, overlap := w.distance(c, a, b)
-	return overlap
-}
-
-func (w *World) distance(c, a, b int) (float32, bool) {
-	if w.body[a].shape.Kind < w.body[b].shape.Kind {
-		a, b = b, a
-	}
-	i, j := w.at(c, a), w.at(c, b)
-	bodyA, bodyB := &w.body[a], &w.body[b]
-	kind := kindOf(bodyA.shape.Kind, bodyB.shape.Kind)
-	onA, onB := touching(kind, w.placed(c, a), w.placed(c, b))
-	d := onA.Sub(onB).Norm() - bodyA.shape.Radius - bodyB.shape.Radius
-	if kind != sphereSphere {
-		d -= lineReach
-	}
-	if kind == boxSphere && w.pos[j].Sub(w.pos[i]).Norm() < onA.Sub(w.pos[i]).Norm() {
-		return -1, true
-	}
-	if kind == boxSphere && d < 0 {
-		return -1, true
-	}
-	return d, d < 0
+	return w.Distance(c, a, b) < 0
 }

@@ -38,9 +38,6 @@ func (d Dispersion) WithDiscrete(set Discrete) envs.Config { d.Discrete = set; r
 
 // Build makes the environment.
 func (d Dispersion) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := envs.Check(d); err != nil {
-		return nil, err
-	}
 	return New(d.Kind(), d.Common, d.Settings, &dispersion{d}, seed, workers)
 }
 
@@ -165,7 +162,7 @@ func (d *dispersion) Script(w *World, c, agent int) Vec {
 			}
 		}
 	}
-	return w.Pos(c, target).Sub(w.Pos(c, self)).Mul(10).Sub(w.Vel(c, self).Mul(3))
+	return w.spring(c, agent, w.Pos(c, target), 10, 3)
 }
 
 func (d *dispersion) nearer(w *World, c, to, a, b int) bool {

@@ -3,12 +3,10 @@
 package vmas
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
-	"runtime"
-	"strings"
-	"sync/atomic"
 
 	"cermic/envs"
 	"cermic/envs/conf"
@@ -40,20 +38,18 @@ type env struct {
 	job     *pool.Job
 	actions *envs.Actions // of the Step in progress
 	out     *envs.Step
-
-	mistake atomic.Pointer[error] // found in the task's Observe
 }
 
 // grain is the smallest number of environments worth a task of its own on another core: about 20 µs of work.
 const grain = 8
 
 // New makes the environment of a task. Task authors call it from Config.Build with the settings embedded in their
-// config.
+// config. It checks the tags of the task's fields and calls its method Validate, if it has one.
 func New(name string, common envs.Common, settings Settings, task Task, seed uint64, workers int) (envs.Env, error) {
 	if err := common.Validate(name); err != nil {
 		return nil, err
 	}
-	if err := conf.Check(settings); err != nil {
+	if err := cmp.Or(conf.Check(settings), conf.Validate(task)); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	world := task.World()
@@ -78,7 +74,7 @@ func New(name string, common envs.Common, settings Settings, task Task, seed uin
 	e.steps, e.given = make([]int32, common.NumEnvs), make([]int32, common.NumEnvs)
 	e.episode = make([]uint32, common.NumEnvs)
 	e.job = pool.New(common.NumEnvs, grain, workers, e.advance)
-	return e, nil
+	return e, e.tryObserve()
 }
 
 // describe fills the spec and the fields derived from the list of agents.
@@ -183,7 +179,6 @@ func (e *env) advance(from, to int) {
 
 // writeObs writes the observations of environment c and its labels.
 func (e *env) writeObs(c int, out *envs.Step) {
-	defer e.explain()
 	n, o := e.spec.Agents, e.spec.Obs[0]
 	rows := out.Obs[c*n*o : (c+1)*n*o]
 	clear(rows)
@@ -204,26 +199,22 @@ func (e *env) writeObs(c int, out *envs.Step) {
 	e.label(c, out)
 }
 
-// explain, deferred around Observe, turns its panic beyond the end of an observation into an error.
-func (e *env) explain() {
-	r := recover()
-	if r == nil {
-		return
-	}
-	declared := e.spec.Obs[0]
-	out, ok := r.(runtime.Error)
-	if !ok || !strings.Contains(out.Error(), "out of range") ||
-		!strings.HasSuffix(out.Error(), fmt.Sprint(" ", declared)) {
-		panic(r)
-	}
-	err := fmt.Errorf("%s: Observe writes more than %d numbers (%w): set w.Obs in World", e.spec.Name, declared, out)
-	e.mistake.CompareAndSwap(nil, &err)
-}
-
-// Err returns the error found in the task's Observe, if any.
-func (e *env) Err() error {
-	if err := e.mistake.Load(); err != nil {
-		return *err
+// tryObserve returns an error if the task's Observe writes past the end of an observation, which would later be a panic
+// on another goroutine.
+func (e *env) tryObserve() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: Observe fails (%v): set w.Obs in World to the length of an observation, now %d",
+				e.spec.Name, p, e.spec.Obs[0])
+		}
+		clear(e.world.slots)
+		e.world.clear(0)
+	}()
+	e.task.Reset(e.world, 0, rng.New(e.seed, "vmas trial"))
+	row := make([]float32, e.spec.Obs[0])
+	for _, agent := range e.policy {
+		clear(row)
+		e.task.Observe(e.world, 0, agent, row)
 	}
 	return nil
 }

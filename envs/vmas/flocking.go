@@ -41,32 +41,23 @@ func (f Flocking) WithDiscrete(d Discrete) envs.Config  { f.Discrete = d; return
 
 // Build makes the environment.
 func (f Flocking) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := envs.Check(f); err != nil {
-		return nil, err
-	}
-	if f.Reward == envs.Sparse && f.Agents > flockingMost {
-		return nil, fmt.Errorf("%s: n_agents is %d and reward is sparse, but at most %d agents can form a flock; "+
-			"set reward=dense, or n_agents to 1 to %d",
-			f.Kind(), f.Agents, flockingMost, flockingMost)
-	}
-	const keys = "n_agents, n_obstacles or min_dist_between_entities"
-	if err := crowded(f.Kind(), keys, flockingField, f.order()); err != nil {
-		return nil, err
-	}
-	return New(f.Kind(), f.Common, f.Settings, &flocking{f, f.order()}, seed, workers)
-}
-
-// order is the order of placement: target, obstacles, agents.
-func (f Flocking) order() []Spawn {
-	gap := f.MinDistance
-	order := append(spawns(f.Obstacles, 1, 0), spawns(0, f.Obstacles, gap)...)
-	return append(order, spawns(f.Obstacles+1, f.Agents, gap)...)
+	return New(f.Kind(), f.Common, f.Settings, &flocking{Flocking: f}, seed, workers)
 }
 
 // flocking implements Task. The obstacles are the first bodies; the target is the first agent.
 type flocking struct {
 	Flocking
-	order []Spawn
+	order []Spawn // of placement: target, obstacles, agents
+}
+
+func (f *flocking) Validate() error {
+	if f.Common.Reward == envs.Sparse && f.Agents > flockingMost {
+		return fmt.Errorf("n_agents is %d and reward is sparse, but at most %d agents can form a flock; "+
+			"set reward=dense, or n_agents to 1 to %d", f.Agents, flockingMost, flockingMost)
+	}
+	f.order = slices.Concat(spawns(f.Obstacles, 1, 0), spawns(0, f.Obstacles, f.MinDistance),
+		spawns(f.Obstacles+1, f.Agents, f.MinDistance))
+	return crowded("n_agents, n_obstacles or min_dist_between_entities", flockingField, f.order)
 }
 
 // Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).

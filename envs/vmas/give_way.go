@@ -56,13 +56,6 @@ func (g GiveWay) WithDiscrete(d Discrete) envs.Config  { g.Discrete = d; return 
 
 // Build makes the environment.
 func (g GiveWay) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := envs.Check(g); err != nil {
-		return nil, err
-	}
-	if g.Reward == envs.Sparse && g.UseController && g.SlowestInput > g.SpeedLimit {
-		return nil, fmt.Errorf("%s: min_input_norm is %g and v_range %g, so every command counts as 0; "+
-			"set min_input_norm to at most v_range, or reward=dense", g.Kind(), g.SlowestInput, g.SpeedLimit)
-	}
 	return New(g.Kind(), g.Common, g.Settings, &giveWay{g, float32(g.force()), float32(30 * g.force())}, seed, workers)
 }
 
@@ -74,6 +67,14 @@ type giveWay struct {
 	GiveWay
 	strongest float32 // limit of each force component
 	windUp    float32 // limit of each component of the controller's integral
+}
+
+func (g *giveWay) Validate() error {
+	if g.Common.Reward == envs.Sparse && g.UseController && g.SlowestInput > g.SpeedLimit {
+		return fmt.Errorf("min_input_norm is %g and v_range %g, so every command counts as 0; "+
+			"set min_input_norm to at most v_range, or reward=dense", g.SlowestInput, g.SpeedLimit)
+	}
+	return nil
 }
 
 // Body numbers; agents follow. The goal of agent i is body giveWayGoal + i.
@@ -132,9 +133,7 @@ func (g *giveWay) World() WorldSpec {
 	for i := range 2 {
 		s.Landmarks = append(s.Landmarks, Body{Name: fmt.Sprintf("goal_%d", i), Shape: Sphere(giveWayGoalRadius), Mass: 1})
 	}
-	for _, line := range g.lines() {
-		s.Landmarks = append(s.Landmarks, Body{Name: line.name, Shape: Line(line.length), Mass: 1, Collides: true})
-	}
+	g.addLines(&s)
 	friction := float32(g.LinearFriction)
 	s.addAgents(2, giveWayRadius, func(_ int, a *Agent) {
 		if g.BoxAgents {
@@ -166,24 +165,26 @@ func (g *giveWay) World() WorldSpec {
 	return s
 }
 
-// giveWayLine is a line that bounds the corridor or a niche.
-type giveWayLine struct {
-	name   string
-	length float32
-}
-
-// lines lists the walls in the order of their bodies.
-func (g *giveWay) lines() []giveWayLine {
-	all := []giveWayLine{
-		{"wall 0", 0.4}, {"wall 1", 0.4}, {"ceil 1 0", 2.3}, {"ceil 1 1", 2.3},
-		{"ceil 2 0", 0.48}, {"ceil 2 1", 0.48}, {"ceil 2 2", 0.4},
+// addLines adds the lines that bound the corridor and its niches, in the order of their body numbers.
+func (g *giveWay) addLines(s *WorldSpec) {
+	add := func(name string, length float32) {
+		s.Landmarks = append(s.Landmarks, Body{Name: name, Shape: Line(length), Mass: 1, Collides: true})
 	}
-	below := []giveWayLine{{"floor", 5}}
+	addNiche := func(ceiling, niche string) {
+		add(ceiling+" 0", 2.3)
+		add(ceiling+" 1", 2.3)
+		add(niche+" 0", 0.48)
+		add(niche+" 1", 0.48)
+		add(niche+" 2", 0.4)
+	}
+	add("wall 0", 0.4)
+	add("wall 1", 0.4)
+	addNiche("ceil 1", "ceil 2")
 	if g.MirrorPassage {
-		below = []giveWayLine{{"ceil 12 0", 2.3}, {"ceil 12 1", 2.3}, {"ceil 22 0", 0.48}, {"ceil 22 1", 0.48},
-			{"ceil 22 2", 0.4}}
+		addNiche("ceil 12", "ceil 22")
+	} else {
+		add("floor", 5)
 	}
-	return append(all, below...)
 }
 
 func (g *giveWay) Reset(w *World, c int, r *rng.Rand) {

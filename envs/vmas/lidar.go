@@ -2,25 +2,13 @@
 
 package vmas
 
-// rayDirections returns the unit vectors of angles.
-func rayDirections(angles []float32) []Vec {
-	rays := make([]Vec, len(angles))
-	for i, angle := range angles {
-		rays[i] = headingOf(angle)
-	}
-	return rays
-}
-
 // Lidar fills dst with the length of each ray of an agent in environment c and returns the number of rays. A ray that
 // hits nothing gets the sensor's range. The agent's own body is ignored.
 func (w *World) Lidar(c, agent int, dst []float32) int {
 	sensor := &w.spec.Agents[agent].Lidar
 	self := w.Agent(agent)
 	origin, turned := w.Pos(c, self), w.Rot(c, self)
-	heading := Vec{1, 0}
-	if turned != 0 {
-		heading = headingOf(turned)
-	}
+	heading := headingOf(turned)
 	rays := w.rays[agent]
 	for i := range rays {
 		dst[i] = sensor.Range

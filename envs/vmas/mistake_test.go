@@ -3,6 +3,7 @@
 package vmas
 
 import (
+	"fmt"
 	"testing"
 
 	"cermic/envs"
@@ -30,17 +31,13 @@ func (g greedy) Observe(w *World, c, agent int, dst []float32) {
 }
 
 func TestMoreNumbersThanDeclaredAreNamed(t *testing.T) {
-	mistake := "mine/greedy: Observe writes more than 6 numbers (runtime error: index out of range [6] with length 6): " +
-		"set w.Obs in World"
-	for writes, want := range map[int]string{6: "", 8: mistake} {
-		env := must.Value(New("mine/greedy", envs.DefaultCommon(), DefaultSettings(), greedy{6, writes}, 1, 1))
-		step := envs.NewStep(env.Spec())
-		env.Reset(nil, step)
-		got := ""
-		if err := envs.Err(env); err != nil {
-			got = err.Error()
-		}
-		if got != want {
+	for writes, want := range map[int]string{
+		6: "<nil>",
+		8: "mine/greedy: Observe fails (runtime error: index out of range [6] with length 6): " +
+			"set w.Obs in World to the length of an observation, now 6",
+	} {
+		_, err := New("mine/greedy", envs.DefaultCommon(), DefaultSettings(), greedy{6, writes}, 1, 1)
+		if got := fmt.Sprint(err); got != want {
 			t.Errorf("Observe of %d numbers: got %q, want %q", writes, got, want)
 		}
 	}

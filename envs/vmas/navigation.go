@@ -53,39 +53,7 @@ func (n Navigation) WithDiscrete(d Discrete) envs.Config  { n.Discrete = d; retu
 
 // Build makes the environment.
 func (n Navigation) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := n.validate(); err != nil {
-		return nil, err
-	}
-	return New(n.Kind(), n.Common, n.Settings, &navigation{n, n.order()}, seed, workers)
-}
-
-func (n Navigation) validate() error {
-	if err := envs.Check(n); err != nil {
-		return err
-	}
-	if n.AgentsWithSameGoal > 1 && n.Collisions {
-		return fmt.Errorf("%s: agents_with_same_goal is %d, but colliding agents cannot share a goal; set collisions=false",
-			n.Kind(), n.AgentsWithSameGoal)
-	}
-	if n.AgentsWithSameGoal > n.Agents {
-		return fmt.Errorf("%s: agents_with_same_goal is %d, want at most n_agents, %d",
-			n.Kind(), n.AgentsWithSameGoal, n.Agents)
-	}
-	if n.SplitGoals && 2*n.AgentsWithSameGoal != n.Agents {
-		return fmt.Errorf("%s: split_goals is true, but agents_with_same_goal is %d of n_agents %d; want half of them",
-			n.Kind(), n.AgentsWithSameGoal, n.Agents)
-	}
-	return crowded(n.Kind(), "n_agents or agent_radius, or increase world_spawning_x or world_spawning_y", n.field(),
-		n.order())
-}
-
-// field is the area where agents and goals start.
-func (n Navigation) field() Vec { return Vec{n.SpawningX, n.SpawningY} }
-
-// order is the order of placement: agents, then goals.
-func (n Navigation) order() []Spawn {
-	gap := 2*n.AgentRadius + navigationGoalRadius
-	return append(spawns(n.Agents, n.Agents, gap), spawns(0, n.Agents, gap)...)
+	return New(n.Kind(), n.Common, n.Settings, &navigation{Navigation: n}, seed, workers)
 }
 
 // place returns the agent whose goal position agent's goal shares: all goals of a group lie at one place.
@@ -102,13 +70,30 @@ func (n Navigation) place(agent int) int {
 // navigation implements Task. The goal of agent i is body i.
 type navigation struct {
 	Navigation
-	order []Spawn
+	field Vec     // area where agents and goals start
+	order []Spawn // of placement: agents, then goals
+}
+
+func (n *navigation) Validate() error {
+	if n.AgentsWithSameGoal > 1 && n.Collisions {
+		return fmt.Errorf("agents_with_same_goal is %d, but colliding agents cannot share a goal; set collisions=false",
+			n.AgentsWithSameGoal)
+	}
+	if n.AgentsWithSameGoal > n.Agents {
+		return fmt.Errorf("agents_with_same_goal is %d, want at most n_agents, %d", n.AgentsWithSameGoal, n.Agents)
+	}
+	if n.SplitGoals && 2*n.AgentsWithSameGoal != n.Agents {
+		return fmt.Errorf("split_goals is true, but agents_with_same_goal is %d of n_agents %d; want half of them",
+			n.AgentsWithSameGoal, n.Agents)
+	}
+	gap := 2*n.AgentRadius + navigationGoalRadius
+	n.field = Vec{n.SpawningX, n.SpawningY}
+	n.order = append(spawns(n.Agents, n.Agents, gap), spawns(0, n.Agents, gap)...)
+	return crowded("n_agents or agent_radius, or increase world_spawning_x or world_spawning_y", n.field, n.order)
 }
 
 // Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
-const (
-	navigationGoalRadius = 0.05
-)
+const navigationGoalRadius = 0.05
 
 func (n *navigation) World() WorldSpec {
 	s := DefaultWorld()
@@ -161,7 +146,7 @@ func (n *navigation) memory(w *World, c int) navigationMemory {
 }
 
 func (n *navigation) Reset(w *World, c int, r *rng.Rand) {
-	w.Scatter(c, r, n.field(), n.order, 0)
+	w.Scatter(c, r, n.field, n.order, 0)
 	for i := n.Agents - 1; i >= 0; i-- { // backwards, because a group's place is its first goal's
 		w.Place(c, i, w.Pos(c, n.place(i)))
 	}

@@ -35,9 +35,6 @@ func (p Passage) WithDiscrete(d Discrete) envs.Config  { p.Discrete = d; return 
 
 // Build makes the environment.
 func (p Passage) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := envs.Check(p); err != nil {
-		return nil, err
-	}
 	return New(p.Kind(), p.Common, p.Settings, &passage{p}, seed, workers)
 }
 

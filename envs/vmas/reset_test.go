@@ -8,6 +8,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"cermic/envs"
 	"cermic/envs/envtest"
 )
@@ -91,7 +93,7 @@ func checkBody(t *testing.T, w *World, ref *resetStats, b int) {
 		for c := range w.numEnvs {
 			d[c] = float64(w.Pos(c, b).Sub(w.Pos(c, other)).Norm())
 		}
-		_, std := moments(d)
+		_, std := stat.PopMeanStdDev(d, nil)
 		checkMean(t, name+": distance to "+ref.Names[other], d, ref.PairDistance[b][other], std, ref.NumEnvs)
 		checkLeast(t, name+": distance to "+ref.Names[other], d, ref.PairLeast[b][other], ref.NumEnvs)
 	}
@@ -122,7 +124,7 @@ func kolmogorov(sample []float64, quantiles [7]float64, numEnvs int) (worst, lim
 // float32 sum of thousands.
 func checkMean(t *testing.T, what string, sample []float64, want, wantStd float64, numEnvs int) {
 	t.Helper()
-	mean, std := moments(sample)
+	mean, std := stat.PopMeanStdDev(sample, nil)
 	limit := 4*math.Sqrt(std*std/float64(len(sample))+wantStd*wantStd/float64(numEnvs)) + 1e-4
 	if math.Abs(mean-want) > limit {
 		t.Errorf("%s is %.4f on average, want %.4f within %.4f", what, mean, want, limit)
@@ -142,15 +144,4 @@ func checkLeast(t *testing.T, what string, sample []float64, least float64, numE
 	if k := math.Log(1e-6) / math.Log(n/(n+float64(numEnvs))); float64(below) > k {
 		t.Errorf("%s is below the recorded least of %.4f in %d of %.0f resets, want at most %.0f", what, least, below, n, k)
 	}
-}
-
-func moments(sample []float64) (mean, std float64) {
-	n := float64(len(sample))
-	for _, x := range sample {
-		mean += x / n
-	}
-	for _, x := range sample {
-		std += (x - mean) * (x - mean) / n
-	}
-	return mean, math.Sqrt(std)
 }

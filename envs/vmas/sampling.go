@@ -3,7 +3,6 @@
 package vmas
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -52,52 +51,11 @@ func (s Sampling) WithDiscrete(d Discrete) envs.Config  { s.Discrete = d; return
 
 // Build makes the environment.
 func (s Sampling) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := s.validate(); err != nil {
-		return nil, err
-	}
-	return New(s.Kind(), s.Common, s.Settings, newSampling(s), seed, workers)
-}
-
-func (s Sampling) validate() error {
-	err := cmp.Or(envs.Check(s), s.wantVariances())
-	switch {
-	case err != nil:
-		return err
-	case s.XDim/s.GridSpacing != math.Trunc(s.XDim/s.GridSpacing):
-		return fmt.Errorf("vmas/sampling: xdim is %g, want a multiple of grid_spacing %g in double precision",
-			s.XDim, s.GridSpacing)
-	case s.YDim/s.GridSpacing != math.Trunc(s.YDim/s.GridSpacing):
-		return fmt.Errorf("vmas/sampling: ydim is %g, want a multiple of grid_spacing %g in double precision",
-			s.YDim, s.GridSpacing)
-	case 4*s.XDim/s.GridSpacing*s.YDim/s.GridSpacing > samplingMost:
-		return fmt.Errorf("vmas/sampling: grid_spacing is %g, which cuts the field into more than %d cells; want more",
-			s.GridSpacing, samplingMost)
-	case s.AgentRadius >= min(s.XDim, s.YDim):
-		return fmt.Errorf("vmas/sampling: agent_radius is %g, want less than xdim %g and ydim %g",
-			s.AgentRadius, s.XDim, s.YDim)
-	case !s.Collisions:
-		return errors.New("vmas/sampling: collisions is false, which leaves agents without a lidar; want true")
-	case s.SpawnSamePos:
-		return errors.New("vmas/sampling: spawn_same_pos is true, which the original does not support; want false")
-	}
-	return nil
+	return New(s.Kind(), s.Common, s.Settings, &sampling{Sampling: s}, seed, workers)
 }
 
 // samplingMost keeps the memory of an environment below one megabyte.
 const samplingMost = 250_000
-
-// wantVariances returns an error for a wrong number of variances or a variance out of range.
-func (s Sampling) wantVariances() error {
-	if n := len(s.Variances); n != 1 && n != s.Gaussians {
-		return fmt.Errorf("vmas/sampling: cov has %d entries, want 1 or as many as n_gaussians, %d", n, s.Gaussians)
-	}
-	for _, v := range s.Variances {
-		if !(v >= 1e-3 && v <= 1e3) {
-			return fmt.Errorf("vmas/sampling: cov contains %g, want 0.001 to 1000", v)
-		}
-	}
-	return nil
-}
 
 // sampling implements Task.
 type sampling struct {
@@ -111,22 +69,47 @@ type sampling struct {
 	visiting float32   // squared distance at which an agent has visited a centre
 }
 
-func newSampling(s Sampling) *sampling {
-	// Sums and quotients are rounded once, as in the original.
-	t := &sampling{
-		Sampling: s, cell: float32(s.GridSpacing),
-		nx: int(2 * s.XDim / s.GridSpacing), ny: int(2 * s.YDim / s.GridSpacing),
-		size:  Vec{float32(s.XDim), float32(s.YDim)},
-		limit: Vec{float32(s.XDim - s.AgentRadius), float32(s.YDim - s.AgentRadius)},
+func (s *sampling) Validate() error {
+	if n := len(s.Variances); n != 1 && n != s.Gaussians {
+		return fmt.Errorf("cov has %d entries, want 1 or as many as n_gaussians, %d", n, s.Gaussians)
 	}
+	for _, v := range s.Variances {
+		if !(v >= 1e-3 && v <= 1e3) {
+			return fmt.Errorf("cov contains %g, want 0.001 to 1000", v)
+		}
+	}
+	columns, rows := s.XDim/s.GridSpacing, s.YDim/s.GridSpacing
+	switch {
+	case columns != math.Trunc(columns):
+		return fmt.Errorf("xdim is %g, want a multiple of grid_spacing %g in double precision", s.XDim, s.GridSpacing)
+	case rows != math.Trunc(rows):
+		return fmt.Errorf("ydim is %g, want a multiple of grid_spacing %g in double precision", s.YDim, s.GridSpacing)
+	case 4*s.XDim/s.GridSpacing*s.YDim/s.GridSpacing > samplingMost:
+		return fmt.Errorf("grid_spacing is %g, which cuts the field into more than %d cells; want more",
+			s.GridSpacing, samplingMost)
+	case s.AgentRadius >= min(s.XDim, s.YDim):
+		return fmt.Errorf("agent_radius is %g, want less than xdim %g and ydim %g", s.AgentRadius, s.XDim, s.YDim)
+	case !s.Collisions:
+		return errors.New("collisions is false, which leaves agents without a lidar; want true")
+	case s.SpawnSamePos:
+		return errors.New("spawn_same_pos is true, which the original does not support; want false")
+	}
+	s.derive()
+	return nil
+}
+
+// derive computes the numbers that follow from the settings. Sums and quotients are rounded once, as in the original.
+func (s *sampling) derive() {
+	s.nx, s.ny, s.cell = int(2*s.XDim/s.GridSpacing), int(2*s.YDim/s.GridSpacing), float32(s.GridSpacing)
+	s.size = Vec{float32(s.XDim), float32(s.YDim)}
+	s.limit = Vec{float32(s.XDim - s.AgentRadius), float32(s.YDim - s.AgentRadius)}
 	// Reading: the distance is 1.5 cells, or the nearest that an agent gets to a centre in a corner.
 	near := 1.5 * max(s.GridSpacing, s.AgentRadius)
-	t.visiting = float32(near * near)
+	s.visiting = float32(near * near)
 	for k := range s.Gaussians {
 		v := s.Variances[k%len(s.Variances)]
-		t.double, t.weight = append(t.double, 2*v), append(t.weight, s.Variances[0]/v)
+		s.double, s.weight = append(s.double, 2*v), append(s.weight, s.Variances[0]/v)
 	}
-	return t
 }
 
 // samplingRays is the number of rays of an agent's lidar.
@@ -350,8 +333,7 @@ func (s *sampling) Script(w *World, c, agent int) Vec {
 	if !found {
 		target = s.bestCell(&m, self)
 	}
-	const stiffness, damping = 10, 2
-	return target.Sub(self).Mul(stiffness).Sub(w.Vel(c, w.Agent(agent)).Mul(damping))
+	return w.spring(c, agent, target, 10, 2)
 }
 
 // bestCell returns the centre of the best cell near p.

@@ -52,18 +52,19 @@ func (a SimpleAdversary) WithDiscrete(d Discrete) envs.Config  { a.Discrete = d;
 
 // Build makes the environment.
 func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := envs.Check(a); err != nil {
-		return nil, err
-	}
-	if a.Adversaries >= a.Agents {
-		return nil, fmt.Errorf("%s: n_adversaries is %d, want less than n_agents, %d", a.Kind(), a.Adversaries, a.Agents)
-	}
 	return New(a.Kind(), a.Common, a.Settings, &simpleAdversary{a}, seed, workers)
 }
 
 // simpleAdversary implements Task. The bodies are the landmarks, the adversaries, then the good agents. Memory is one
 // number: the index of the goal landmark.
 type simpleAdversary struct{ SimpleAdversary }
+
+func (a *simpleAdversary) Validate() error {
+	if a.Adversaries >= a.Agents {
+		return fmt.Errorf("n_adversaries is %d, want less than n_agents, %d", a.Adversaries, a.Agents)
+	}
+	return nil
+}
 
 // Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
@@ -145,9 +146,7 @@ func (a *simpleAdversary) Outcome(*World, int) (success, over bool) { return fal
 
 // Script sends every agent to the goal, adversaries too.
 func (a *simpleAdversary) Script(w *World, c, agent int) Vec {
-	self := w.Agent(agent)
-	const stiffness, damping = 10, 2
-	return a.goal(w, c).Sub(w.Pos(c, self)).Mul(stiffness).Sub(w.Vel(c, self).Mul(damping))
+	return w.spring(c, agent, a.goal(w, c), 10, 2)
 }
 
 // Paint draws the landmarks other than the goal as rings.

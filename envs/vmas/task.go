@@ -47,6 +47,13 @@ type Controller interface {
 	Control(w *World, c, agent int, u Vec) Vec
 }
 
+// Validator is a Task with settings that their tags do not check. Validate is called before World; it may also compute
+// what the other methods need.
+type Validator interface {
+	// Validate returns an error of one sentence, without the task's name, for the first impossible setting.
+	Validate() error
+}
+
 // Progresser is a Task whose sparse bonus can be divided into parts (Settings.Milestones).
 type Progresser interface {
 	// Progress returns the fraction of the way to success. It is 0 at the start of the episode, 1 at success, and

@@ -38,14 +38,7 @@ func (t Transport) WithDiscrete(d Discrete) envs.Config  { t.Discrete = d; retur
 
 // Build makes the environment.
 func (t Transport) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := envs.Check(t); err != nil {
-		return nil, err
-	}
-	const keys = "n_agents, n_packages, package_width or package_length"
-	if err := crowded(t.Kind(), keys, transportField, t.order()); err != nil {
-		return nil, err
-	}
-	return New(t.Kind(), t.Common, t.Settings, &transport{t, t.order()}, seed, workers)
+	return New(t.Kind(), t.Common, t.Settings, &transport{Transport: t}, seed, workers)
 }
 
 func (t Transport) shape() Shape { return Box(float32(t.PackageLength), float32(t.PackageWidth)) }
@@ -55,16 +48,16 @@ func (t Transport) halfSize() float32 {
 	return float32(1 + 2*transportAgentRadius + max(t.PackageLength, t.PackageWidth))
 }
 
-// order is the order of placement: agents, goal, packages.
-func (t Transport) order() []Spawn {
-	room := t.shape().Bound() + transportGoalRadius + 0.01
-	return append(spawns(1+t.Packages, t.Agents, 2*transportAgentRadius), spawns(0, 1+t.Packages, room)...)
-}
-
 // transport implements Task. The goal is body 0; the packages follow.
 type transport struct {
 	Transport
-	order []Spawn
+	order []Spawn // of placement: agents, goal, packages
+}
+
+func (t *transport) Validate() error {
+	room := t.shape().Bound() + transportGoalRadius + 0.01
+	t.order = append(spawns(1+t.Packages, t.Agents, 2*transportAgentRadius), spawns(0, 1+t.Packages, room)...)
+	return crowded("n_agents, n_packages, package_width or package_length", transportField, t.order)
 }
 
 // Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).

@@ -37,19 +37,19 @@ func (w Wheel) WithDiscrete(d Discrete) envs.Config  { w.Discrete = d; return w 
 
 // Build makes the environment.
 func (w Wheel) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := envs.Check(w); err != nil {
-		return nil, err
-	}
-	if w.Reward == envs.Sparse && w.DesiredVelocity < wheelTolerance {
-		return nil, fmt.Errorf("%s: desired_velocity is %g and reward is sparse, so a line at rest would be a success; "+
-			"set desired_velocity to %g or more, or reward=dense",
-			w.Kind(), w.DesiredVelocity, wheelTolerance)
-	}
 	return New(w.Kind(), w.Common, w.Settings, &wheel{w}, seed, workers)
 }
 
 // wheel implements Task.
 type wheel struct{ Wheel }
+
+func (t *wheel) Validate() error {
+	if t.Common.Reward == envs.Sparse && t.DesiredVelocity < wheelTolerance {
+		return fmt.Errorf("desired_velocity is %g and reward is sparse, so a line at rest would be a success; "+
+			"set desired_velocity to %g or more, or reward=dense", t.DesiredVelocity, wheelTolerance)
+	}
+	return nil
+}
 
 // Body numbers; agents follow.
 const (

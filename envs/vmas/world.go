@@ -89,7 +89,11 @@ func newWorld(spec WorldSpec, numEnvs int) *World {
 		w.body[j.B].oriented = w.body[j.B].oriented || j.AnchorB != Vec{}
 	}
 	for i := range spec.Agents {
-		w.rays = append(w.rays, rayDirections(spec.Agents[i].Lidar.Angles))
+		var rays []Vec
+		for _, angle := range spec.Agents[i].Lidar.Angles {
+			rays = append(rays, headingOf(angle))
+		}
+		w.rays = append(w.rays, rays)
 	}
 	for c := range numEnvs {
 		w.clear(c)
@@ -246,10 +250,10 @@ func (w *World) isFree(c int, p Vec, gap float32, bodies []Spawn) bool {
 	return true
 }
 
-// crowded returns an error if the bodies are too many to scatter quickly; keys names the settings to change. Random
+// crowded returns an error if the bodies are too many to scatter quickly; it advises to decrease keys. Random
 // sequential placement of discs jams at 0.547 of a plane (Feder 1980); the limit here is 0.4. In a narrow field it
 // jams at 0.748 of the length (Rényi 1958); the limit is 0.5.
-func crowded(task, keys string, half Vec, order []Spawn) error {
+func crowded(keys string, half Vec, order []Spawn) error {
 	for k, s := range order {
 		gap, x, y := float64(s.Gap), float64(2*half.X+s.Gap), float64(2*half.Y+s.Gap) // discs may protrude by half a gap
 		tight := float64(k+1)*math.Pi*gap*gap/4 > 0.4*x*y
@@ -257,11 +261,17 @@ func crowded(task, keys string, half Vec, order []Spawn) error {
 			tight = float64(k+1)*gap > 0.5*max(x, y)
 		}
 		if tight {
-			return fmt.Errorf("%s: %d bodies do not fit into a field of %g by %g with centres %g apart; decrease %s",
-				task, len(order), 2*half.X, 2*half.Y, s.Gap, keys)
+			return fmt.Errorf("%d bodies do not fit into a field of %g by %g with centres %g apart; decrease %s",
+				len(order), 2*half.X, 2*half.Y, s.Gap, keys)
 		}
 	}
 	return nil
+}
+
+// spring is the force of a damped spring that pulls an agent to a target.
+func (w *World) spring(c, agent int, target Vec, stiffness, damping float32) Vec {
+	self := w.Agent(agent)
+	return target.Sub(w.Pos(c, self)).Mul(stiffness).Sub(w.Vel(c, self).Mul(damping))
 }
 
 // numbers returns n consecutive body numbers, starting at first.

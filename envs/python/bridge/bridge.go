@@ -103,8 +103,7 @@ func configure(task string, settings []byte, numEnvs int) (envs.Config, error) {
 	}
 	shared := holder.Task.Shared()
 	shared.NumEnvs = numEnvs
-	cfg = holder.Task.WithShared(shared)
-	return cfg, shared.Validate(task)
+	return holder.Task.WithShared(shared), shared.Validate(task)
 }
 
 // affordable rejects environments that do not fit into memory.
@@ -115,9 +114,8 @@ func affordable(cfg envs.Config, numEnvs int) error {
 	}
 	defer envs.Close(env)
 	bytes := 0
-	all := Buffers(env.Spec())
-	for k := range all[:Pixels] {
-		bytes += all[k].Bytes()
+	for _, b := range Buffers(env.Spec())[:Pixels] {
+		bytes += b.Len() * map[string]int{"float32": 4, "uint16": 2, "bool": 1}[b.DType]
 	}
 	if bytes > mostBytes/numEnvs {
 		return fmt.Errorf("%s: num_envs is %d, and the arrays of each take %d bytes; want at most %d GiB in total",
@@ -130,71 +128,58 @@ var errClosed = errors.New("the environment is closed")
 
 // Reset starts new episodes in the environments of mask [E] (nil: all) and writes their rows of out. A seed restarts
 // all random streams, as in an environment built with it. Pixels [E,N,8H,8W,3] are rendered unless nil.
-func (e *Env) Reset(out *envs.Step, pixels []uint8, mask []uint8, seed *uint64) (err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	defer rescue(&err)
-	if e.env == nil {
-		return errClosed
-	}
-	if !e.started && mask != nil {
-		return misuse("the first reset has to be one of all environments; leave mask out")
-	}
-	if seed != nil {
-		if mask != nil {
+func (e *Env) Reset(out *envs.Step, pixels []uint8, mask []uint8, seed *uint64) error {
+	return e.use(func() error {
+		switch {
+		case mask != nil && !e.started:
+			return misuse("the first reset has to be one of all environments; leave mask out")
+		case mask != nil && seed != nil:
 			return misuse("a seed restarts all environments; leave mask out, or seed")
+		case seed != nil:
+			fresh, err := e.cfg.Build(*seed, e.workers)
+			if err != nil {
+				return err
+			}
+			envs.Close(e.env)
+			e.env = fresh
 		}
-		fresh, err := e.cfg.Build(*seed, e.workers)
-		if err != nil {
+		mask = slices.Clone(mask) // other threads of the caller may write to it
+		e.started = false
+		e.env.Reset(mask, out)
+		if err := envs.Err(e.env); err != nil {
 			return err
 		}
-		envs.Close(e.env)
-		e.env = fresh
-	}
-	if mask != nil {
-		mask = slices.Clone(mask) // other threads of the caller may write to it
-	}
-	e.started = false
-	e.env.Reset(mask, out)
-	if err := envs.Err(e.env); err != nil {
-		return err
-	}
-	e.started = true
-	for c := range e.ended {
-		if mask == nil || mask[c] != 0 {
-			e.ended[c] = false
+		e.started = true
+		for c := range e.ended {
+			e.ended[c] = e.ended[c] && mask != nil && mask[c] == 0
 		}
-	}
-	return e.paint(pixels, out.Cells, mask)
+		return e.paint(pixels, out.Cells, mask)
+	})
 }
 
 // Step advances all environments by discrete actions [E,N] or continuous ones [E,N,D], as the task requires; the
 // other argument is nil.
-func (e *Env) Step(out *envs.Step, pixels []uint8, choices []int32, forces []float32) (err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	defer rescue(&err)
-	if e.env == nil {
-		return errClosed
-	}
-	if !e.started {
-		return misuse("the environment has to be reset before its first step")
-	}
-	if c := slices.Index(e.ended, true); c >= 0 {
-		return misuse("the episode of environment %d has ended; reset it before the next step", c)
-	}
-	if err := e.take(choices, forces); err != nil {
-		return err
-	}
-	e.env.Step(e.act, out)
-	if err := envs.Err(e.env); err != nil {
-		e.started = false
-		return err
-	}
-	for c := range e.ended {
-		e.ended[c] = out.Terminated[c] != 0 || out.Truncated[c] != 0
-	}
-	return e.paint(pixels, out.Cells, nil)
+func (e *Env) Step(out *envs.Step, pixels []uint8, choices []int32, forces []float32) error {
+	return e.use(func() error {
+		if !e.started {
+			return misuse("the environment has to be reset before its first step")
+		}
+		if c := slices.Index(e.ended, true); c >= 0 {
+			return misuse("the episode of environment %d has ended; reset it before the next step", c)
+		}
+		if err := e.take(choices, forces); err != nil {
+			return err
+		}
+		e.env.Step(e.act, out)
+		if err := envs.Err(e.env); err != nil {
+			e.started = false
+			return err
+		}
+		for c := range e.ended {
+			e.ended[c] = out.Terminated[c] != 0 || out.Truncated[c] != 0
+		}
+		return e.paint(pixels, out.Cells, nil)
+	})
 }
 
 // take copies the actions, because another thread of the caller may write to them, and rejects NaN and infinities.
@@ -245,36 +230,43 @@ func (e *Env) paint(pixels []uint8, cells []uint16, mask []uint8) error {
 
 // Script writes the actions of the task's script; ok is false if there is none.
 func (e *Env) Script(choices []int32, forces []float32) (ok bool, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	defer rescue(&err)
-	if e.env == nil {
-		return false, errClosed
-	}
-	if !e.started {
-		return false, misuse("the environment has to be reset before its script can act")
-	}
-	script, ok := e.env.(envs.Scripter)
-	if !ok || !script.Script(e.act) {
-		return false, nil
-	}
-	copy(choices, e.act.Discrete)
-	copy(forces, e.act.Continuous)
-	return true, nil
+	err = e.use(func() error {
+		if !e.started {
+			return misuse("the environment has to be reset before its script can act")
+		}
+		script, has := e.env.(envs.Scripter)
+		if ok = has && script.Script(e.act); ok {
+			copy(choices, e.act.Discrete)
+			copy(forces, e.act.Continuous)
+		}
+		return nil
+	})
+	return ok, err
 }
 
 // Close releases the environment's resources. All further calls return an error.
-func (e *Env) Close() (err error) {
+func (e *Env) Close() error {
+	err := e.use(func() error {
+		env := e.env
+		e.env = nil
+		envs.Close(env)
+		return nil
+	})
+	if err == errClosed {
+		return nil
+	}
+	return err
+}
+
+// use makes a call while no other thread uses the environment.
+func (e *Env) use(call func() error) (err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	defer rescue(&err)
 	if e.env == nil {
-		return nil
+		return errClosed
 	}
-	env := e.env
-	e.env = nil
-	envs.Close(env)
-	return nil
+	return call()
 }
 
 // rescue turns a panic into an error. Environments check their input before they pass work to other goroutines, whose

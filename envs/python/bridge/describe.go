@@ -4,7 +4,6 @@ package bridge
 
 import (
 	"fmt"
-	"math"
 
 	"cermic/envs"
 	"cermic/envs/conf"
@@ -26,17 +25,6 @@ func (b *Buffer) Len() int {
 	return n
 }
 
-// Bytes is the size in memory.
-func (b *Buffer) Bytes() int {
-	switch b.DType {
-	case "float32":
-		return 4 * b.Len()
-	case "uint16":
-		return 2 * b.Len()
-	}
-	return b.Len()
-}
-
 // Indices of the list of buffers. Pixels come last, because they are optional.
 const (
 	Obs = iota
@@ -56,9 +44,9 @@ const (
 )
 
 // Buffers lists the arrays of a Step of s; arrays that the task lacks have length 0.
-func Buffers(s *envs.Spec) [BufferCount]Buffer {
+func Buffers(s *envs.Spec) []Buffer {
 	e, n := s.NumEnvs, s.Agents
-	all := [BufferCount]Buffer{
+	all := []Buffer{
 		Obs:        {"obs", "float32", []int{e, n, s.ObsLen()}},
 		Cells:      {"cells", "uint16", []int{0}},
 		State:      {"state", "float32", []int{e, s.State}},
@@ -84,30 +72,6 @@ func Buffers(s *envs.Spec) [BufferCount]Buffer {
 	return all
 }
 
-// Spec is the description of an environment for the other language.
-type Spec struct {
-	Task          string              `json:"task"`
-	NumEnvs       int                 `json:"num_envs"`
-	NumAgents     int                 `json:"num_agents"`
-	Groups        []Group             `json:"groups"`
-	Obs           []int               `json:"obs"`
-	Scalars       int                 `json:"scalars"`
-	Cells         int                 `json:"cell_values"` // number of tiles
-	State         int                 `json:"state"`
-	Choices       int                 `json:"choices"`
-	Low           []float32           `json:"low"`
-	High          []float32           `json:"high"`
-	Masked        bool                `json:"masked"`
-	Horizon       int                 `json:"horizon"`
-	EvalHorizon   int                 `json:"eval_horizon"`
-	Metric        string              `json:"metric"`
-	Sparse        bool                `json:"sparse"`
-	Solved        *float32            `json:"solved"` // nil: the task does not define success
-	Optimum       float32             `json:"optimum"`
-	Deterministic bool                `json:"deterministic"`
-	Buffers       [BufferCount]Buffer `json:"buffers"`
-}
-
 // Group is a group of agents that train together.
 type Group struct {
 	Name   string `json:"name"`
@@ -115,57 +79,46 @@ type Group struct {
 	Obs    int    `json:"obs"` // length of an agent's vector observation; the rest of its row is zero
 }
 
-// Describe converts a spec to the other language's description.
-func Describe(s *envs.Spec) *Spec {
-	d := &Spec{
-		Task: s.Name, NumEnvs: s.NumEnvs, NumAgents: s.Agents, Obs: s.Obs, Scalars: s.Scalars, State: s.State,
-		Choices: s.Act.Choices, Low: s.Act.Low, High: s.Act.High, Masked: s.Masked,
-		Horizon: s.Horizon, EvalHorizon: s.EvalHorizon, Metric: s.Metric, Sparse: s.Sparse, Optimum: s.Optimum,
-		Deterministic: s.Deterministic, Buffers: Buffers(s), Cells: len(s.Pixels) / (envs.CellPixels * envs.CellPixels * 3),
-	}
-	if solved := s.Solved; !math.IsInf(float64(solved), 0) {
-		d.Solved = &solved
-	}
-	if len(s.Groups) == 0 {
-		d.Groups = []Group{{Name: "agents", Obs: s.ObsLen()}}
+// Describe converts a spec to the other language's description: the fields of the Python class Spec.
+func Describe(s *envs.Spec) map[string]any {
+	groups := []Group{{Name: "agents", Obs: s.ObsLen()}}
+	if len(s.Groups) > 0 {
+		groups = nil
 	}
 	for _, of := range s.Groups {
-		d.Groups = append(d.Groups, Group{Name: of.Name, Obs: of.Obs})
+		groups = append(groups, Group{Name: of.Name, Obs: of.Obs})
 	}
 	for i, k := range s.Teams {
-		d.Groups[k].Agents = append(d.Groups[k].Agents, i)
+		groups[k].Agents = append(groups[k].Agents, i)
 	}
-	return d
+	solved := &s.Solved
+	if !s.HasSuccess() {
+		solved = nil
+	}
+	return map[string]any{
+		"task": s.Name, "num_envs": s.NumEnvs, "num_agents": s.Agents, "groups": groups, "obs": s.Obs,
+		"scalars": s.Scalars, "cell_values": len(s.Pixels) / (envs.CellPixels * envs.CellPixels * 3), "state": s.State,
+		"choices": s.Act.Choices, "low": s.Act.Low, "high": s.Act.High, "masked": s.Masked, "horizon": s.Horizon,
+		"eval_horizon": s.EvalHorizon, "metric": s.Metric, "sparse": s.Sparse, "solved": solved, "optimum": s.Optimum,
+		"deterministic": s.Deterministic, "buffers": Buffers(s),
+	}
 }
 
-// TaskSettings describes a registered task.
-type TaskSettings struct {
-	Name     string    `json:"name"`
-	Settings []Setting `json:"settings"`
-}
-
-// Setting is one key of a task's config.
-type Setting struct {
-	Key     string `json:"key"`
-	Type    string `json:"type"`
-	Default string `json:"default"`
-}
-
-// Tasks lists all registered tasks with their settings.
-func Tasks() ([]TaskSettings, error) {
-	var all []TaskSettings
+// Tasks lists all registered tasks, each with its name and its settings: key, type and default.
+func Tasks() ([]map[string]any, error) {
+	var all []map[string]any
 	for _, name := range envs.Names() {
 		cfg, err := envs.Default(name)
 		if err != nil {
 			return nil, fmt.Errorf("a registered task has no default: %w", err)
 		}
-		task := TaskSettings{Name: name}
-		for _, key := range conf.Keys(cfg) {
-			if key.Key != "copies" { // passed as num_envs
-				task.Settings = append(task.Settings, Setting{key.Key, key.Type, key.Value})
+		var settings []map[string]string
+		for _, k := range conf.Keys(cfg) {
+			if k.Key != "copies" { // passed as num_envs
+				settings = append(settings, map[string]string{"key": k.Key, "type": k.Type, "default": k.Value})
 			}
 		}
-		all = append(all, task)
+		all = append(all, map[string]any{"name": name, "settings": settings})
 	}
 	return all, nil
 }

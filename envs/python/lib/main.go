@@ -44,13 +44,15 @@ type handle struct {
 	len  [bridge.BufferCount]int
 }
 
-func find(id C.int64_t) (*handle, error) {
+// use calls a function with an open environment.
+func use(id C.int64_t, call func(h *handle) error) *C.char {
 	open.RLock()
-	defer open.RUnlock()
-	if h := open.envs[int64(id)]; h != nil {
-		return h, nil
+	h := open.envs[int64(id)]
+	open.RUnlock()
+	if h == nil {
+		return answer(errors.New("the environment is closed"))
 	}
-	return nil, errors.New("the environment is closed")
+	return answer(call(h))
 }
 
 // answer converts an error to a function's return value.
@@ -118,45 +120,39 @@ func cermic_make(task, settings *C.char, numEnvs C.int64_t, seed C.uint64_t, wor
 //
 //export cermic_reset
 func cermic_reset(id C.int64_t, table *unsafe.Pointer, mask *C.uint8_t, seed *C.uint64_t) *C.char {
-	h, err := find(id)
-	if err != nil {
-		return answer(err)
-	}
-	var chosen []uint8
-	if mask != nil {
-		chosen = unsafe.Slice((*uint8)(mask), h.spec.NumEnvs)
-	}
-	out, pixels := h.step(table)
-	return answer(h.env.Reset(&out, pixels, chosen, (*uint64)(seed)))
+	return use(id, func(h *handle) error {
+		var chosen []uint8
+		if mask != nil {
+			chosen = unsafe.Slice((*uint8)(mask), h.spec.NumEnvs)
+		}
+		out, pixels := h.step(table)
+		return h.env.Reset(&out, pixels, chosen, (*uint64)(seed))
+	})
 }
 
 // cermic_step advances all environments; actions is [E,N] of int32 or [E,N,D] of float32.
 //
 //export cermic_step
 func cermic_step(id C.int64_t, table *unsafe.Pointer, actions unsafe.Pointer) *C.char {
-	h, err := find(id)
-	if err != nil {
-		return answer(err)
-	}
-	out, pixels := h.step(table)
-	choices, forces := h.actions(actions)
-	return answer(h.env.Step(&out, pixels, choices, forces))
+	return use(id, func(h *handle) error {
+		out, pixels := h.step(table)
+		choices, forces := h.actions(actions)
+		return h.env.Step(&out, pixels, choices, forces)
+	})
 }
 
 // cermic_script writes the actions of the task's script; *ok is 0 if there is none.
 //
 //export cermic_script
 func cermic_script(id C.int64_t, actions unsafe.Pointer, ok *C.uint8_t) *C.char {
-	h, err := find(id)
-	if err != nil {
-		return answer(err)
-	}
-	scripted, err := h.env.Script(h.actions(actions))
-	*ok = 0
-	if scripted {
-		*ok = 1
-	}
-	return answer(err)
+	return use(id, func(h *handle) error {
+		scripted, err := h.env.Script(h.actions(actions))
+		*ok = 0
+		if scripted {
+			*ok = 1
+		}
+		return err
+	})
 }
 
 // cermic_open returns the number of open environments.
@@ -194,21 +190,20 @@ func (h *handle) actions(at unsafe.Pointer) ([]int32, []float32) {
 // step is the caller's memory as a Step and pixels.
 func (h *handle) step(table *unsafe.Pointer) (envs.Step, []uint8) {
 	at := unsafe.Slice(table, bridge.BufferCount)
-	bytes := func(k int) []uint8 { return unsafe.Slice((*uint8)(at[k]), h.length(at, k)) }
-	floats := func(k int) []float32 { return unsafe.Slice((*float32)(at[k]), h.length(at, k)) }
+	bytes := func(k int) []uint8 { return array[uint8](h, at, k) }
+	floats := func(k int) []float32 { return array[float32](h, at, k) }
 	return envs.Step{
-		Obs: floats(bridge.Obs), Cells: unsafe.Slice((*uint16)(at[bridge.Cells]), h.length(at, bridge.Cells)),
-		State: floats(bridge.State),
-		Mask:  bytes(bridge.Mask), Alive: bytes(bridge.Alive), Dense: floats(bridge.Dense), Sparse: floats(bridge.Sparse),
+		Obs: floats(bridge.Obs), Cells: array[uint16](h, at, bridge.Cells), State: floats(bridge.State),
+		Mask: bytes(bridge.Mask), Alive: bytes(bridge.Alive), Dense: floats(bridge.Dense), Sparse: floats(bridge.Sparse),
 		Score: floats(bridge.Score), Terminated: bytes(bridge.Terminated), Truncated: bytes(bridge.Truncated),
 		Visible: bytes(bridge.Seen), RelPos: floats(bridge.RelPos),
 	}, bytes(bridge.Pixels)
 }
 
-// length is the length of buffer k, or 0 if the caller has none.
-func (h *handle) length(at []unsafe.Pointer, k int) int {
+// array is buffer k, or nil if the caller has none.
+func array[T any](h *handle, at []unsafe.Pointer, k int) []T {
 	if at[k] == nil {
-		return 0
+		return nil
 	}
-	return h.len[k]
+	return unsafe.Slice((*T)(at[k]), h.len[k])
 }

@@ -25,19 +25,17 @@ var versionLine = regexp.MustCompile(`(?m)^__version__ = "([0-9.]+)"$`)
 // Library returns the name under which cermic_envs looks for the shared library of an operating system, and the
 // platform tag of its wheel.
 func Library(system, arch string) (file, platform string, err error) {
-	switch system + "/" + arch {
-	case "linux/amd64":
-		return "libcermic_envs.so", "linux_x86_64", nil
-	case "linux/arm64":
-		return "libcermic_envs.so", "linux_aarch64", nil
-	case "darwin/amd64":
-		return "libcermic_envs.dylib", "macosx_12_0_x86_64", nil
-	case "darwin/arm64":
-		return "libcermic_envs.dylib", "macosx_12_0_arm64", nil
-	case "windows/amd64":
-		return "cermic_envs.dll", "win_amd64", nil
+	known, ok := map[string][2]string{
+		"linux/amd64":   {"libcermic_envs.so", "linux_x86_64"},
+		"linux/arm64":   {"libcermic_envs.so", "linux_aarch64"},
+		"darwin/amd64":  {"libcermic_envs.dylib", "macosx_12_0_x86_64"},
+		"darwin/arm64":  {"libcermic_envs.dylib", "macosx_12_0_arm64"},
+		"windows/amd64": {"cermic_envs.dll", "win_amd64"},
+	}[system+"/"+arch]
+	if !ok {
+		return "", "", fmt.Errorf("there is no shared library for %s/%s; build on Linux, macOS or Windows", system, arch)
 	}
-	return "", "", fmt.Errorf("there is no shared library for %s/%s; build on Linux, macOS or Windows", system, arch)
+	return known[0], known[1], nil
 }
 
 // Pack returns a wheel, in PyPA's binary distribution format, of the Python files in folder, the shared library and

@@ -86,7 +86,7 @@ func Acquire(o Options) (*Game, error) {
 	if g := takeIdle(o.key()); g != nil {
 		return g, nil
 	}
-	get := launchSome
+	get := launchNew
 	if len(o.Addresses) > 0 {
 		get = attach
 	}
@@ -97,15 +97,34 @@ func Acquire(o Options) (*Game, error) {
 	return g, err
 }
 
-// launchSome starts games until one works.
-func launchSome(o *Options) (g *Game, err error) {
-	for range startTries {
-		var final bool
-		if g, final, err = launchOne(o); err == nil || final {
-			return g, err
+// launchNew starts games until one works.
+func launchNew(o *Options) (*Game, error) {
+	for tries := 1; ; tries++ {
+		proc, address, err := start(o)
+		if err != nil {
+			return nil, err
+		}
+		g := &Game{proc: proc, address: address, options: o}
+		switch err := g.connect(proc.ended); {
+		case err == nil:
+			return g, nil
+		case errors.As(err, new(lastingError)):
+			return nil, err
+		case tries == startTries:
+			return nil, fmt.Errorf("%w (tried %d times)", err, startTries)
 		}
 	}
-	return nil, fmt.Errorf("%w (tried %d times)", err, startTries)
+}
+
+// connect connects to a game that may still be starting and opens the map.
+func (g *Game) connect(ended func() error) (err error) {
+	if g.conn, err = dial(g.options, g.address, ended); err == nil {
+		err = g.open()
+	}
+	if err != nil {
+		g.fail()
+	}
+	return err
 }
 
 // takeIdle returns an idle game, or nil, and counts it as busy.
@@ -143,30 +162,10 @@ func attach(o *Options) (*Game, error) {
 	games.leased[address] = true
 	games.Unlock()
 	g := &Game{address: address, options: o}
-	var err error
-	if g.conn, err = dial(o, address, func() error { return nil }); err == nil {
-		if err = g.open(); err == nil {
-			return g, nil
-		}
+	if err := g.connect(func() error { return nil }); err != nil {
+		return nil, err
 	}
-	g.fail()
-	return nil, err
-}
-
-// launchOne starts a game and opens the map; final reports that a retry is pointless.
-func launchOne(o *Options) (_ *Game, final bool, err error) {
-	proc, address, err := start(o)
-	if err != nil {
-		return nil, true, err
-	}
-	g := &Game{proc: proc, address: address, options: o}
-	if g.conn, err = dial(o, address, proc.ended); err == nil {
-		if err = g.open(); err == nil {
-			return g, false, nil
-		}
-	}
-	g.fail()
-	return nil, errors.As(err, new(lastingError)), err
+	return g, nil
 }
 
 // Release returns a working game to the pool.

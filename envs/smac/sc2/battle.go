@@ -17,13 +17,26 @@ type Placement struct {
 	X, Y  float32
 }
 
-// Order is an order to one unit: an ability and its target.
+// Verb is the kind of an order.
+type Verb uint8
+
+// The verbs; Nothing leaves the unit's current order unchanged.
+const (
+	Nothing Verb = iota
+	Stop
+	Move
+	Attack
+)
+
+// Abilities lists the game's ability of each verb.
+var Abilities = [...]int32{Stop: 4, Move: 16, Attack: 23}
+
+// Order is an order to one unit.
 type Order struct {
-	Unit    uint64
-	Ability int32
-	Target  uint64 // unit; 0: none
-	X, Y    float32
-	Aimed   bool // at the point (X, Y)
+	Verb   Verb
+	Tag    uint64  // the unit
+	X, Y   float32 // goal of Move
+	Target uint64  // of Attack
 }
 
 // Limits of waiting for the game.
@@ -56,9 +69,6 @@ func (g *Game) Deploy(list []Placement) ([]*sc2api.Unit, error) {
 	}
 	for range spawnTries {
 		if err := g.step(1); err != nil {
-			return nil, err
-		}
-		if err := g.observe(); err != nil {
 			return nil, err
 		}
 		own, other := g.count()
@@ -97,39 +107,35 @@ func (g *Game) clear() error {
 		if err := g.step(killLoops); err != nil {
 			return err
 		}
-		if err := g.observe(); err != nil {
-			return err
-		}
 	}
 	return fmt.Errorf("the game still has %d units after removing them %d times", len(g.units), killTries)
 }
 
 // Play gives the orders, advances by loops and returns the living units.
 func (g *Game) Play(orders []Order, loops uint32) ([]*sc2api.Unit, error) {
-	if len(orders) > 0 {
-		actions := &sc2api.RequestAction{}
-		for i := range orders {
+	actions := &sc2api.RequestAction{}
+	for i := range orders {
+		if orders[i].Verb != Nothing {
 			actions.Actions = append(actions.Actions, orders[i].action())
 		}
+	}
+	if len(actions.Actions) > 0 {
 		if _, err := g.call(&sc2api.Request{Request: &sc2api.Request_Action{Action: actions}}); err != nil {
 			return nil, err
 		}
 	}
-	if err := g.step(loops); err != nil {
-		return nil, err
-	}
-	if err := g.observe(); err != nil {
-		return nil, err
-	}
-	return g.units, nil
+	err := g.step(loops)
+	return g.units, err
 }
 
 func (o *Order) action() *sc2api.Action {
-	c := &sc2api.ActionRawUnitCommand{AbilityId: &o.Ability, UnitTags: []uint64{o.Unit}, QueueCommand: proto.Bool(false)}
-	switch {
-	case o.Target != 0:
+	c := &sc2api.ActionRawUnitCommand{
+		AbilityId: &Abilities[o.Verb], UnitTags: []uint64{o.Tag}, QueueCommand: proto.Bool(false),
+	}
+	switch o.Verb {
+	case Attack:
 		c.Target = &sc2api.ActionRawUnitCommand_TargetUnitTag{TargetUnitTag: o.Target}
-	case o.Aimed:
+	case Move:
 		c.Target = &sc2api.ActionRawUnitCommand_TargetWorldSpacePos{TargetWorldSpacePos: &sc2api.Point2D{X: &o.X, Y: &o.Y}}
 	}
 	return &sc2api.Action{ActionRaw: &sc2api.ActionRaw{UnitCommand: c}}
@@ -140,13 +146,16 @@ func (g *Game) debug(commands ...*sc2api.DebugCommand) error {
 	return err
 }
 
-// step advances by loops. The match must go on, because nothing on the map ends it.
+// step advances by loops and refreshes the list of units. The match must go on, because nothing on the map ends it.
 func (g *Game) step(loops uint32) error {
 	resp, err := g.call(&sc2api.Request{Request: &sc2api.Request_Step{Step: &sc2api.RequestStep{Count: &loops}}})
-	if err == nil && resp.Status != nil && *resp.Status != sc2api.Status_in_game {
+	if err != nil {
+		return err
+	}
+	if resp.Status != nil && *resp.Status != sc2api.Status_in_game {
 		return fmt.Errorf("the game's status is %v, want %v", *resp.Status, sc2api.Status_in_game)
 	}
-	return err
+	return g.observe()
 }
 
 // observe refreshes the list of units, without neutral ones.

@@ -25,17 +25,18 @@ type Game struct {
 	proc    *process // nil if it was running already
 	address string
 	options *Options
-	first   uint32 // type number of the map's first unit type
-	ground  Ground
 	units   []*sc2api.Unit // of both players, as last observed
+
+	FirstType uint32 // type number of the map's first unit type
+	Ground    Ground // terrain of the map
 }
 
-// Ground is the terrain of the map, row-major from the lower left corner.
+// Ground is the terrain of a map, in cells of side 1 with the origin in the lower left corner.
 type Ground struct {
 	Width, Height         int
-	PlayWidth, PlayHeight int
-	Pathable              []bool
-	Level                 []uint8
+	PlayWidth, PlayHeight int     // size of the playable part
+	Pathable              []bool  // [Height·Width], row-major in y
+	Level                 []uint8 // [Height·Width] height of the terrain in 1/255
 }
 
 // The two players.
@@ -49,12 +50,6 @@ const (
 	// mapTypes is the number of unit types that the map adds after the game's own.
 	mapTypes = 9
 )
-
-// Ground returns the terrain of the map.
-func (g *Game) Ground() *Ground { return &g.ground }
-
-// FirstType returns the type number of the map's first unit type.
-func (g *Game) FirstType() uint32 { return g.first }
 
 // open prepares a connected game: it checks the version, opens the map, joins, and reads constant data.
 func (g *Game) open() error {
@@ -75,7 +70,7 @@ func (g *Game) open() error {
 	if err != nil {
 		return err
 	}
-	if g.ground, err = groundOf(info.GetGameInfo().GetStartRaw()); err != nil {
+	if g.Ground, err = groundOf(info.GetGameInfo().GetStartRaw()); err != nil {
 		return err
 	}
 	if err := g.observe(); err != nil {
@@ -94,7 +89,7 @@ func (g *Game) open() error {
 		return fmt.Errorf("the game has %d unit types, too few for the map %s; check that the map is SMACv2's",
 			len(ids), mapPath)
 	}
-	g.first = uint32(len(ids) - mapTypes)
+	g.FirstType = uint32(len(ids) - mapTypes)
 	return nil
 }
 

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -24,22 +23,15 @@ type process struct {
 	dir    string        // for temporary files
 	done   chan struct{} // closed when the process has ended
 	err    error         // its exit error; valid after done
-	output tail
+	output tail          // valid after done
 }
 
-// build is the number of a version's folder and of its data.
-type build struct{ base, data string }
-
-// builds lists the supported versions by their first two numbers.
-var builds = map[string]build{
-	"4.10": {"Base75689", "B89B5D6FA7CBF6452E721311BFBC6CB2"},
-}
-
-// build is the build of the wanted version, if it is known.
-func (o *Options) build() (b build, ok bool) {
-	b, ok = builds[short(o.Version)]
-	return b, ok
-}
+// The version whose folder and data are known.
+const (
+	knownVersion = "4.10"
+	knownFolder  = "Base75689"
+	knownData    = "B89B5D6FA7CBF6452E721311BFBC6CB2"
+)
 
 // short is the first two numbers of a version: "4.10" of "4.10.0".
 func short(version string) string {
@@ -47,7 +39,7 @@ func short(version string) string {
 	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
-// executable finds the game's program: of the wanted version if its folder is known, else of the newest one.
+// executable finds the game's program: of the wanted version if it is the known one, else of the newest one.
 func executable(o *Options) (string, error) {
 	name := map[string]string{"windows": "SC2_x64.exe",
 		"darwin": filepath.Join("SC2.app", "Contents", "MacOS", "SC2")}[runtime.GOOS]
@@ -62,11 +54,11 @@ func executable(o *Options) (string, error) {
 		return "", fmt.Errorf("no StarCraft II in %s (no Versions/Base*/%s); "+
 			"install it there, or set SC2PATH to its folder", o.Folder, name)
 	}
-	if b, ok := o.build(); ok {
-		file := filepath.Join(o.Folder, "Versions", b.base, name)
+	if short(o.Version) == knownVersion {
+		file := filepath.Join(o.Folder, "Versions", knownFolder, name)
 		if !slices.Contains(found, file) {
 			return "", fmt.Errorf("StarCraft II %s (%s) is not in %s; "+
-				"install it, or set task.sc2_version to an installed version", o.Version, b.base, o.Folder)
+				"install it, or set task.sc2_version to an installed version", o.Version, knownFolder, o.Folder)
 		}
 		return file, nil
 	}
@@ -119,8 +111,8 @@ func arguments(o *Options, port int, dir string) []string {
 	args := []string{
 		"-listen", "127.0.0.1", "-port", strconv.Itoa(port), "-dataDir", o.Folder + separator, "-tempDir", dir + separator,
 	}
-	if b, ok := o.build(); ok {
-		args = append(args, "-dataVersion", b.data)
+	if short(o.Version) == knownVersion {
+		args = append(args, "-dataVersion", knownData)
 	}
 	if runtime.GOOS != "linux" { // elsewhere the default is full screen
 		args = append(args, "-displayMode", "0", "-windowwidth", "640", "-windowheight", "480", "-windowx", "0",
@@ -172,14 +164,9 @@ func (p *process) stop(moment time.Duration) {
 }
 
 // tail keeps the last part of a process' output.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
+type tail struct{ text []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.text = append(t.text, p...)
 	t.text = t.text[max(0, len(t.text)-1000):]
 	return len(p), nil
@@ -187,8 +174,6 @@ func (t *tail) Write(p []byte) (int, error) {
 
 // last is the last line as a suffix for an error message, or "".
 func (t *tail) last() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	lines := bytes.Split(bytes.TrimSpace(t.text), []byte("\n"))
 	if line := lines[len(lines)-1]; len(line) > 0 {
 		return ": " + string(line)

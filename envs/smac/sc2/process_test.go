@@ -132,15 +132,15 @@ func started(t *testing.T, notes string) []string {
 func TestAGameIsStartedUsedAgainAndEnded(t *testing.T) {
 	o, notes := install(t, "Base75689", "plays")
 	g := must.Value(Acquire(o))
-	if g.FirstType() != 1961 || g.Ground().Width != 32 || g.Ground().PlayHeight != 32 || !g.Ground().Pathable[5] {
-		t.Errorf("first type %d, ground %d × %d", g.FirstType(), g.Ground().Width, g.Ground().Height)
+	if g.FirstType != 1961 || g.Ground.Width != 32 || g.Ground.PlayHeight != 32 || !g.Ground.Pathable[5] {
+		t.Errorf("first type %d, ground %d × %d", g.FirstType, g.Ground.Width, g.Ground.Height)
 	}
 	for range 2 {
 		units, err := g.Deploy(squad())
 		if err != nil || len(units) != 2 {
 			t.Fatalf("%d units, %v", len(units), err)
 		}
-		if units, err = g.Play([]Order{{Unit: 1, Ability: 4}}, 8); err != nil || len(units) != 2 {
+		if units, err = g.Play([]Order{{Verb: Stop, Tag: 1}}, 8); err != nil || len(units) != 2 {
 			t.Fatalf("%d units, %v", len(units), err)
 		}
 	}
@@ -326,7 +326,7 @@ func TestAGameThatDiesInABattleIsReplaced(t *testing.T) {
 	if _, err = g.Deploy(squad()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = g.Play([]Order{{Unit: 1, Ability: 4}}, 8); err == nil || !strings.Contains(err.Error(), "connection") {
+	if _, err = g.Play([]Order{{Verb: Stop, Tag: 1}}, 8); err == nil || !strings.Contains(err.Error(), "connection") {
 		t.Errorf("error %v, want one about the connection", err)
 	}
 	g.Discard()
@@ -418,8 +418,8 @@ func TestGridsOfBothKindsAreRead(t *testing.T) {
 		}))
 		for at := range 32 * 32 {
 			x, y := at%32, at/32
-			if g.Ground().Pathable[at] == yard.Blocked(x, y) || g.Ground().Level[at] != yard.Height(x, y) {
-				t.Fatalf("%d bits: cell (%d, %d) is %v, %d", bits, x, y, g.Ground().Pathable[at], g.Ground().Level[at])
+			if g.Ground.Pathable[at] == yard.Blocked(x, y) || g.Ground.Level[at] != yard.Height(x, y) {
+				t.Fatalf("%d bits: cell (%d, %d) is %v, %d", bits, x, y, g.Ground.Pathable[at], g.Ground.Level[at])
 			}
 		}
 		if len(yard.Races) != 1 || yard.Races[0] != Zerg {
