@@ -122,7 +122,7 @@ var mistakes = []struct{ args, want string }{
 	{"table sotta", "did you mean sota"},
 	{"table sota -train", "does not read -train"},
 	{"table sota -cell MAPPO", "want ROW,COLUMN"},
-	{"table sota -cell MAPPO,Balance", "did you mean Balanc*"},
+	{"table sota -cell MAPPO,Balance", "did you mean Balance*"},
 	{"table sota -store nothing/here", "there is no folder nothing/here"},
 	{"claims lifts-mapo", "did you mean lifts-mappo"},
 	{"claims lifts-mappo -write", "leave out"},
