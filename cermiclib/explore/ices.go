@@ -369,7 +369,9 @@ func (m *ices) feedState() {
 	p, step := m.replay, m.step.Program
 	if m.readsState() {
 		nn.FeedRows(step, "state", m.slots, func(dst []float32, slot int) { copy(dst, p.At(slot).State) })
-		nn.FeedRows(step, "delta", m.slots, func(dst []float32, slot int) { m.standardised(dst, p.At(slot).State, p.Next(slot).State) })
+		nn.FeedRows(step, "delta", m.slots, func(dst []float32, slot int) {
+			m.standardised(dst, p.At(slot).State, p.Next(slot).State)
+		})
 		return
 	}
 	nn.FeedRows(step, "next", m.slots, func(dst []float32, slot int) { p.Next(slot).Gather(dst, m.build.Spec) })

@@ -35,7 +35,8 @@ func newActor(b *nn.Build, c policy.Config, path string) (*actor, error) {
 	}
 	forward, err := nn.NewProgram(b, "act", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
 		in := nn.Named(inputs, nodes)
-		y, next := p.Net(sc.Store().Scope(path), withContext(in["obs"], in["context"]), in["hidden"], nn.ActionOutputs(&s.Act))
+		seen, outputs := withContext(in["obs"], in["context"]), nn.ActionOutputs(&s.Act)
+		y, next := p.Net(sc.Store().Scope(path), seen, in["hidden"], outputs)
 		out := []*Node{y}
 		if s.Act.Choices == 0 {
 			mean, scale := nn.Gaussian(y)

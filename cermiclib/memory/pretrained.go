@@ -49,8 +49,8 @@ func validate(c Config, pretrain, weights string) error {
 		return fmt.Errorf("memory %s: %w", c.Kind(), err)
 	}
 	if (pretrain == "" || pretrain == PretrainNone) != (weights == "") {
-		return fmt.Errorf("memory %s: pretrain is %q and pretrained is %q, want a name exactly if something is pre-trained; "+
-			"go run ./reproduce pretrain -memory %[1]s makes one", c.Kind(), pretrain, weights)
+		return fmt.Errorf("memory %s: pretrain is %q and pretrained is %q, want a name exactly if something is "+
+			"pre-trained; go run ./reproduce pretrain -memory %[1]s makes one", c.Kind(), pretrain, weights)
 	}
 	return nil
 }
