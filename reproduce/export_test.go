@@ -101,8 +101,9 @@ func TestTheTableOfEpisodesHasAColumnForEachGroup(t *testing.T) {
 func TestRunsOfUncommittedSourcesAreNotExportedAsRecords(t *testing.T) {
 	for _, host := range []results.Host{{Commit: "0123"}, {Commit: "0123", Dirty: true}, {}} {
 		st := libtest.Store(t)
-		header := results.Record{Task: "vmas/balance", Method: "mappo", Budget: "smoke", Seed: 1}
-		r := must.Get(st.Claim(t.Context(), "0a", []byte(`{"seed":1}`), header, false, nil))(t)
+		header := results.Record{ID: "0a", Task: "vmas/balance", Method: "mappo", Budget: "smoke", Seed: 1,
+			Experiment: []byte(`{"seed":1}`)}
+		r := must.Get(st.Claim(t.Context(), header, false, nil))(t)
 		eval := results.Eval{Frames: 1, Scores: []float64{1}}
 		must.Do(t, errors.Join(r.AppendEval(eval), r.Finish(host), r.Close()))
 		args := []string{"export", "records", "-budget", "smoke", "-store", st.Dir(), "-o", t.TempDir()}

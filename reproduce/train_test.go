@@ -85,8 +85,8 @@ func TestARunOfATaskInANotebookIsRefused(t *testing.T) {
 	e := must.Get(plan.New(plan.Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1}))(t)
 	text := must.Get(conf.Marshal(e))(t)
 	text = bytes.Replace(text, []byte(`"vmas/balance"`), []byte(`"mine/meet"`), 1)
-	header := results.Record{Task: "mine/meet", Method: "mappo", Budget: "smoke", Seed: 1}
-	r, err := st.Claim(t.Context(), "aaaa0001", text, header, false, nil)
+	header := results.Record{ID: "aaaa0001", Task: "mine/meet", Method: "mappo", Budget: "smoke", Seed: 1, Experiment: text}
+	r, err := st.Claim(t.Context(), header, false, nil)
 	if err == nil {
 		err = r.Close()
 	}

@@ -13,7 +13,6 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/envs"
-	"cermic/envs/conf"
 	"cermic/envs/envtest/must"
 )
 
@@ -99,9 +98,7 @@ func TestTheSameExperimentTwiceIsTrainedOnce(t *testing.T) {
 func TestRunsThatAnotherTrainsComeLast(t *testing.T) {
 	st := open(t)
 	es := []Config{tiny(1), tiny(2), tiny(3)}
-	id := must.Get(es[0].ID())(t)
-	text := must.Get(conf.Marshal(es[0]))(t)
-	other := must.Get(st.Claim(t.Context(), id, text, results.Record{Task: es[0].Task.Kind(), Method: es[0].Label(), Seed: 1}, false, nil))(t)
+	other := must.Get(st.Claim(t.Context(), must.Get(es[0].header())(t), false, nil))(t)
 	var order []uint64
 	err := RunAll(t.Context(), es, st, 1, func(e results.Event) {
 		if e.Record == nil || e.Frames < e.Total || e.Eval == nil {

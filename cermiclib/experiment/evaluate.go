@@ -67,12 +67,13 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 	if watch != nil {
 		watch(0, env, step, seats)
 	}
-	e := newFirstEpisodes(min(s.NumEnvs, t.exp.Budget.EvalEpisodes-len(out.Scores)))
-	for k := 0; e.left > 0 && k < s.Horizon; k++ {
+	n := min(s.NumEnvs, t.exp.Budget.EvalEpisodes-len(out.Scores))
+	episodes, over := make([]evalEpisode, n), make([]bool, n)
+	for k := 0; slices.Contains(over, false) && k < s.Horizon; k++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := envs.CheckStep(env, step, e.over); err != nil {
+		if err := envs.CheckStep(env, step, over); err != nil {
 			return fmt.Errorf("%s, step %d of an evaluation: %w", s.Name, k, err)
 		}
 		if err := t.takeTurns(seats, step, act, isFirst); err != nil {
@@ -80,75 +81,71 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 		}
 		clear(isFirst)
 		env.Step(act, step)
-		for i := range seats {
-			seats[i].earn(k, s.EvalHorizon, step, e.over)
+		for _, p := range seats {
+			p.view.Gather(p.step, step)
 		}
 		if watch != nil {
 			watch(k+1, env, step, seats)
 		}
-		e.add(k, env, step)
+		for c := range episodes {
+			if !over[c] {
+				episodes[c].add(k, c, s, step, seats)
+				over[c] = step.Terminated[c]|step.Truncated[c] != 0
+				episodes[c].aborted = over[c] && envs.Aborted(env, c)
+			}
+		}
 	}
-	for c := range e.over {
-		if !e.aborted[c] {
-			e.report(c, s, seats, out)
+	for _, e := range episodes {
+		if !e.aborted {
+			e.report(s, seats, out)
 		}
 	}
 	return nil
 }
 
-// firstEpisodes are the first episodes of some environments, with their sums so far.
-type firstEpisodes struct {
-	left                 int // episodes that are not over
-	over, aborted        []bool
-	score, early, sparse []float64
-	length               []int
+// evalEpisode sums up an episode so far.
+type evalEpisode struct {
+	score, early, sparse float64
+	returns              []float64 // [seats] dense, mean over their agents, within the benchmark's horizon
+	length               int
+	aborted              bool
 }
 
-func newFirstEpisodes(n int) *firstEpisodes {
-	sums := func() []float64 { return make([]float64, n) }
-	return &firstEpisodes{n, make([]bool, n), make([]bool, n), sums(), sums(), sums(), make([]int, n)}
-}
-
-// add adds step k to the episodes that are not over.
-func (e *firstEpisodes) add(k int, env envs.Env, step *envs.Step) {
-	s := env.Spec()
-	for c := range e.over {
-		if e.over[c] {
-			continue
-		}
-		e.length[c]++
-		if k < s.EvalHorizon {
-			e.score[c] += float64(step.Score[c])
-		}
-		if k < s.Early {
-			e.early[c] += float64(step.Score[c])
-		}
-		e.sparse[c] += teamMean(step.Sparse[c*s.Agents : (c+1)*s.Agents])
-		if step.Terminated[c]|step.Truncated[c] != 0 {
-			e.over[c], e.aborted[c] = true, envs.Aborted(env, c)
-			e.left--
+// add adds step k of environment c.
+func (e *evalEpisode) add(k, c int, s *envs.Spec, step *envs.Step, seats []seat) {
+	if e.length++; e.returns == nil {
+		e.returns = make([]float64, len(seats))
+	}
+	if k < s.EvalHorizon {
+		e.score += float64(step.Score[c])
+		for i, p := range seats {
+			e.returns[i] += teamMean(p.step.Dense, c, p.spec.Agents)
 		}
 	}
+	if k < s.Early {
+		e.early += float64(step.Score[c])
+	}
+	e.sparse += teamMean(step.Sparse, c, s.Agents)
 }
 
-// report appends episode c to out.
-func (e *firstEpisodes) report(c int, s *envs.Spec, seats []seat, out *results.Eval) {
-	out.Scores = append(out.Scores, e.score[c])
+// report appends the episode to out.
+func (e *evalEpisode) report(s *envs.Spec, seats []seat, out *results.Eval) {
+	out.Scores = append(out.Scores, e.score)
 	if s.Early > 0 {
-		out.Early = append(out.Early, e.early[c])
+		out.Early = append(out.Early, e.early)
 	}
-	out.Sparse = append(out.Sparse, e.sparse[c])
+	out.Sparse = append(out.Sparse, e.sparse)
 	if s.HasSuccess() {
 		success := 0.0
-		if s.Succeeds(e.sparse[c]) {
+		if s.Succeeds(e.sparse) {
 			success = 1
 		}
 		out.Success = append(out.Success, success)
 	}
-	out.Lengths = append(out.Lengths, e.length[c])
-	for _, p := range seats {
-		if p.returns != nil {
-			out.Groups[p.view.Name] = append(out.Groups[p.view.Name], p.returns[c])
+	out.Lengths = append(out.Lengths, e.length)
+	for i, p := range seats {
+		if !p.view.All() {
+			out.Groups[p.view.Name] = append(out.Groups[p.view.Name], e.returns[i])
 		}
 	}
 }
@@ -156,10 +153,9 @@ func (e *firstEpisodes) report(c int, s *envs.Spec, seats []seat, out *results.E
 // seat is a group in an environment that it does not train in: an evaluation's.
 type seat struct {
 	*group
-	step    *envs.Step // its agents' observations there
-	act     *envs.Actions
-	hidden  []float32
-	returns []float64 // [E] dense, mean over its agents, within the benchmark's horizon; nil for a task's only group
+	step   *envs.Step // its agents' part of the step there
+	act    *envs.Actions
+	hidden []float32
 }
 
 // seats are the seats of all groups in environments that have just begun; step and act are the environment's.
@@ -167,9 +163,6 @@ func (t *trainer) seats(step *envs.Step, act *envs.Actions) []seat {
 	out := make([]seat, len(t.groups))
 	for i, g := range t.groups {
 		out[i] = seat{group: g, step: g.view.Step(step), act: g.view.Actions(act), hidden: make([]float32, len(g.hidden))}
-		if !g.view.All() {
-			out[i].returns = make([]float64, len(step.Score))
-		}
 	}
 	return out
 }
@@ -195,20 +188,6 @@ func (t *trainer) takeTurns(seats []seat, step *envs.Step, act *envs.Actions, is
 	return nil
 }
 
-// earn adds the reward of step k to the returns of episodes that go on.
-func (p *seat) earn(k, horizon int, step *envs.Step, over []bool) {
-	if p.returns == nil || k >= horizon {
-		return
-	}
-	p.view.Gather(p.step, step)
-	n := p.spec.Agents
-	for c := range over {
-		if !over[c] {
-			p.returns[c] += teamMean(p.step.Dense[c*n : (c+1)*n])
-		}
-	}
-}
-
 // seedEvaluation names the streams of a round of an evaluation, one an agent. Training streams are named anew before
 // each rollout batch.
 func (t *trainer) seedEvaluation(round uint64, copies int) {
@@ -219,12 +198,13 @@ func (t *trainer) seedEvaluation(round uint64, copies int) {
 	}
 }
 
-func teamMean(v []float32) float64 {
+// teamMean is the mean of v [E,N] over the n agents of environment c.
+func teamMean(v []float32, c, n int) float64 {
 	sum := 0.0
-	for _, x := range v {
+	for _, x := range v[c*n : (c+1)*n] {
 		sum += float64(x)
 	}
-	return sum / float64(len(v))
+	return sum / float64(n)
 }
 
 // Episode plays the first episode of an evaluation that is not aborted, with the last saved weights of e's run. It

@@ -65,7 +65,6 @@ func TestOneLaunchOfManyUpdatesEqualsOneAtATime(t *testing.T) {
 		t.Skip("no XLA plugin is installed")
 	}
 	tests := maps.Clone(kinds)
-	delete(tests, "curriculum") // mappo again
 	delete(tests, "bonus kept") // qmix again
 	tests["mappo db"], tests["ippo cermic"] = smallDB, smallIPPO
 	tests["mappo cermic"] = func(uint64) Config { return remembering() }

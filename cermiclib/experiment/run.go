@@ -41,12 +41,12 @@ func start(
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}
-	id, err := e.ID()
-	text, failed := conf.Marshal(e)
-	if err := cmp.Or(err, failed); err != nil {
+	header, err := e.header()
+	if err != nil {
 		return nil, err
 	}
-	s := session{exp: e, text: text, store: st, watch: watch, began: time.Now(), sources: sourcesHash()}
+	id := header.ID
+	s := session{exp: e, header: header, store: st, watch: watch, began: time.Now(), sources: sourcesHash()}
 	if found, err := st.Get(id); err == nil && found.Complete { // Claim names and repairs a damaged one
 		if e.Method != "" {
 			found.Method = e.Method // the current name
@@ -66,7 +66,7 @@ func start(
 		return nil, err
 	}
 	asked := time.Now()
-	if s.claim, err = st.Claim(ctx, id, text, e.header(), wait, s.note); err != nil {
+	if s.claim, err = st.Claim(ctx, header, wait, s.note); err != nil {
 		return nil, err
 	}
 	s.began = s.began.Add(time.Since(asked)) // without the time spent waiting for another process
@@ -81,7 +81,7 @@ func start(
 // session is one process's share of a run.
 type session struct {
 	exp      Config
-	text     []byte // of exp, as a record has it
+	header   results.Record // of exp, without results
 	claim    *results.Run
 	trainer  *trainer
 	backend  nn.Backend
@@ -105,12 +105,11 @@ func (s *session) note(line string) { s.emit(results.Event{Note: line}) }
 
 // emitState reports the state of a run that is not claimed, with the stored results.
 func (s *session) emitState(state string) {
-	header := s.exp.header()
-	header.Experiment = s.text
-	if r, err := s.store.Get(header.ID); err == nil {
-		header = *r
+	r, err := s.store.Get(s.header.ID)
+	if err != nil {
+		r = &s.header
 	}
-	s.emit(results.Event{Record: &header, Frames: header.Frames, Total: s.exp.Budget.Frames, State: state})
+	s.emit(results.Event{Record: r, Frames: r.Frames, Total: s.exp.Budget.Frames, State: state})
 }
 
 func (s *session) emitStored(r *results.Record) {
@@ -352,7 +351,7 @@ func RunAll(ctx context.Context, es []Config, st *results.Store, workers int, wa
 				busy[i] = true
 			default:
 				errs[i] = err
-				r := es[i].header()
+				r, _ := es[i].header()
 				emit(results.Event{Record: &r, Failed: err.Error()})
 			}
 		})
@@ -382,11 +381,13 @@ func share(ctx context.Context, todo []int, workers int, do func(i int)) {
 }
 
 // header is a record without results. Parts that the experiment lacks leave it incomplete.
-func (e Config) header() results.Record {
+func (e Config) header() (results.Record, error) {
 	r := results.Record{Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}
-	r.ID, _ = e.ID() // "" if even that fails
 	if e.Task != nil {
 		r.Task = e.Task.Kind()
 	}
-	return r
+	id, err := e.ID()
+	text, failed := conf.Marshal(e)
+	r.ID, r.Experiment = id, text
+	return r, cmp.Or(err, failed)
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"cermic/cermiclib/results"
-	"cermic/envs/conf"
 	"cermic/envs/envtest/must"
 )
 
@@ -64,9 +63,7 @@ func TestARunNamesTheSourcesOfAllItsSessions(t *testing.T) {
 		st, e := open(t), tiny(6)
 		stopIn(t, st, 6, stages[0], nil)
 		e.Budget.EvalEvery = 200
-		id := must.Get(e.ID())(t)
-		text := must.Get(conf.Marshal(e))(t)
-		r := must.Get(st.Claim(t.Context(), id, text, results.Record{}, false, nil))(t)
+		r := must.Get(st.Claim(t.Context(), must.Get(e.header())(t), false, nil))(t)
 		saved, _ := r.LoadCheckpoint()
 		if got := saved.Meta[metaSources]; got != c.now {
 			t.Errorf("the checkpoint names sources %q", got)

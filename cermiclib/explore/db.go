@@ -291,13 +291,14 @@ func (m *db) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 // feed writes one minibatch of agent steps; rows beyond len(rows) are padding of weight 0.
 func (m *db) feed(x *rl.Rollout, rows []int32, step uint64) {
 	p := m.step.Program
-	nn.FeedRows(p, 0, rows, x.Gather)
-	nn.FeedRows(p, 1, rows, x.ActionVector)
-	nn.FeedRows(p, 2, rows, x.GatherNext)
-	for input, purpose := range map[int]string{3: "db noise", 5: "db sample"} {
-		p.Feed(input, func(dst []float32) { nn.Normal(rng.New(m.seed, purpose, uint64(x.Iteration), step), dst, nil) })
+	nn.FeedRows(p, "obs", rows, x.Gather)
+	nn.FeedRows(p, "act", rows, x.ActionVector)
+	nn.FeedRows(p, "next", rows, x.GatherNext)
+	for _, input := range []string{"noise", "sample"} {
+		r := rng.New(m.seed, "db "+input, uint64(x.Iteration), step)
+		p.Feed(p.Input(input), func(dst []float32) { nn.Normal(r, dst, nil) })
 	}
-	p.Feed(4, func(dst []float32) {
+	p.Feed(p.Input("weight"), func(dst []float32) {
 		clear(dst)
 		for k, row := range rows {
 			dst[k] = float32(x.Alive[row])

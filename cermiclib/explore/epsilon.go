@@ -26,15 +26,6 @@ type Epsilon struct {
 	Ratio  string  `json:"egreedy_ratio" oneof:"mixture,target,naive" help:"probability ratio; mixture: of ε-greedy policies, target: π to the old mixture, naive: without ε"`
 }
 
-// The ratios of egreedy_ratio by name.
-const (
-	RatioMixture = "mixture" // μ_new/μ_old
-	RatioTarget  = "target"  // π_new/μ_old, clipped relative to π_old/μ_old: unbiased for π, of high variance at large ε
-	RatioNaive   = "naive"   // π_new/π_old, as if there were no ε: wrong, for comparison
-)
-
-var ratios = map[string]rl.Ratio{RatioMixture: rl.RatioMixture, RatioTarget: rl.RatioTarget, RatioNaive: rl.RatioNaive}
-
 func init() { Register(DefaultEpsilon()) }
 
 // Scheduled lets ε fall within the training.
@@ -45,7 +36,7 @@ func (c Epsilon) Scheduled(s rl.Schedule) Config {
 
 // DefaultEpsilon has the schedule of the paper's table and the mixture ratio.
 func DefaultEpsilon() Epsilon {
-	return Epsilon{Init: 0.8, End: 0.01, Frames: 1_000_000, Ratio: RatioMixture}
+	return Epsilon{Init: 0.8, End: 0.01, Frames: 1_000_000, Ratio: string(rl.RatioMixture)}
 }
 
 // Kind is "epsilon".
@@ -61,7 +52,7 @@ type epsilon struct {
 
 // Behave sets the share of uniform actions.
 func (e epsilon) Behave(frames int, _ *rl.Obs, d *rl.Dist) error {
-	d.Eps, d.Ratio = float32(rl.Anneal(e.Init, e.End, frames, e.Frames)), ratios[e.Ratio]
+	d.Eps, d.Ratio = float32(rl.Anneal(e.Init, e.End, frames, e.Frames)), rl.Ratio(e.Ratio)
 	return nil
 }
 

@@ -276,27 +276,21 @@ func (m *ices) takeIn(ctx context.Context, x *rl.Rollout) (err error) {
 
 // feed writes the frames of m.slots; r hides one agent of each frame from the local model and draws the codes' noise.
 func (m *ices) feed(r *rng.Rand) {
-	p := m.replay
-	m.feedRows("obs", func(dst []float32, slot int) { p.At(slot).Gather(dst, m.build.Spec) })
+	p, step := m.replay, m.step.Program
+	nn.FeedRows(step, "obs", m.slots, func(dst []float32, slot int) { p.At(slot).Gather(dst, m.build.Spec) })
 	m.feedState()
-	m.feedRows("alive", func(dst []float32, slot int) { nn.Widen(dst, p.Alive(slot)) })
-	m.feedRows("known", func(dst []float32, _ int) {
+	nn.FeedRows(step, "alive", m.slots, func(dst []float32, slot int) { nn.Widen(dst, p.Alive(slot)) })
+	nn.FeedRows(step, "known", m.slots, func(dst []float32, _ int) {
 		for i := range dst {
 			dst[i] = 1
 		}
 		dst[r.IntN(len(dst))] = 0
 	})
 	if m.build.Spec.Masked {
-		m.feedRows("mask", func(dst []float32, slot int) { nn.Widen(dst, p.At(slot).Mask) })
+		nn.FeedRows(step, "mask", m.slots, func(dst []float32, slot int) { nn.Widen(dst, p.At(slot).Mask) })
 	}
-	choice := func(dst []int32, slot int) { copy(dst, p.Discrete(slot)) }
-	nn.FeedRows(m.step.Program, m.step.Input("choice"), m.slots, choice)
-	m.step.Feed(m.step.Input("noise"), func(dst []float32) { nn.Normal(r, dst, nil) })
-}
-
-// feedRows lets write fill one row of an input for each slot.
-func (m *ices) feedRows(input string, write func(dst []float32, slot int)) {
-	nn.FeedEach(m.step, m.step.Input(input), m.slots, write)
+	nn.FeedRows(step, "choice", m.slots, func(dst []int32, slot int) { copy(dst, p.Discrete(slot)) })
+	step.Feed(step.Input("noise"), func(dst []float32) { nn.Normal(r, dst, nil) })
 }
 
 // Save returns the statistics.
@@ -372,19 +366,21 @@ func (m *ices) measure(ctx context.Context, x *rl.Rollout) error {
 
 // feedState writes the states of the frames of m.slots and their changes, or the observations that both come from.
 func (m *ices) feedState() {
-	p := m.replay
+	p, step := m.replay, m.step.Program
 	if m.readsState() {
-		m.feedRows("state", func(dst []float32, slot int) { copy(dst, p.At(slot).State) })
-		m.feedRows("delta", func(dst []float32, slot int) { m.standardised(dst, p.At(slot).State, p.Next(slot).State) })
+		nn.FeedRows(step, "state", m.slots, func(dst []float32, slot int) { copy(dst, p.At(slot).State) })
+		nn.FeedRows(step, "delta", m.slots, func(dst []float32, slot int) {
+			m.standardised(dst, p.At(slot).State, p.Next(slot).State)
+		})
 		return
 	}
-	m.feedRows("next", func(dst []float32, slot int) { p.Next(slot).Gather(dst, m.build.Spec) })
-	m.step.Feed(m.step.Input("mean"), func(dst []float32) {
+	nn.FeedRows(step, "next", m.slots, func(dst []float32, slot int) { p.Next(slot).Gather(dst, m.build.Spec) })
+	step.Feed(step.Input("mean"), func(dst []float32) {
 		for i, d := range m.delta {
 			dst[i] = float32(d.Mean)
 		}
 	})
-	m.step.Feed(m.step.Input("scale"), func(dst []float32) {
+	step.Feed(step.Input("scale"), func(dst []float32) {
 		for i, d := range m.delta {
 			dst[i] = float32(1 / (d.Std() + stillTiny))
 		}

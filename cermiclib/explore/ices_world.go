@@ -36,14 +36,9 @@ type gauss struct{ mean, spread *Node }
 // spreads stay above this, as the authors', and below where a float32 density makes sense.
 const codeFloor, codeCeiling = 0.01, 10
 
-// layers maps x [B,in] to [B,out] with ReLU between layers.
-func (c ICES) layers(sc *model.Scope, x *Node, out int) *Node {
-	return nn.MLP(sc, x, c.Hidden, nn.ReLU, out)
-}
-
 // gaussian maps x to a Gaussian over out numbers.
 func (c ICES) gaussian(sc *model.Scope, x *Node, out int) gauss {
-	parts := Split(c.layers(sc, x, 2*out), -1, 2)
+	parts := Split(nn.MLP(sc, x, c.Hidden, nn.ReLU, 2*out), -1, 2)
 	return gauss{parts[0], Exp(ClipScalar(parts[1], math.Log(codeFloor), math.Log(codeCeiling)))}
 }
 
@@ -57,7 +52,8 @@ func (w worldModel) given(sc *model.Scope, in worldIn) *Node {
 
 // predict is Δŝ [B,S].
 func (w worldModel) predict(in worldIn) *Node {
-	return Tanh(w.layers(w.base.At("%s", w.name), w.given(w.base, in), in.state.Shape().Dimensions[1]))
+	sc, out := w.base.At("%s", w.name), in.state.Shape().Dimensions[1]
+	return Tanh(nn.MLP(sc, w.given(w.base, in), w.Hidden, nn.ReLU, out))
 }
 
 // prior is p(z|s,e,Δŝ); predicted is Δŝ, which it does not train.

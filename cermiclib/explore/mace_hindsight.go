@@ -108,7 +108,10 @@ func (m *hindsight) logProb(sc *model.Scope, in map[string]*Node) *Node {
 	policy := every(in["policy"])
 	if act.Choices > 0 {
 		choice := BroadcastToDims(InsertAxes(in["choice"], -1), b, n, p)
-		logp, _ := nn.LogProbCategorical(m.logits(y, policy), every(in["mask"]), choice)
+		if m.HindsightBase == BasePolicy {
+			y = Add(y, policy)
+		}
+		logp, _ := nn.LogProbCategorical(y, every(in["mask"]), choice)
 		return logp
 	}
 	mean, scale := m.gaussian(y, policy)
@@ -137,7 +140,10 @@ func (m *hindsight) reward(ctx context.Context, raw, z []float32, x *rl.Rollout)
 	if m.policy, err = m.policyOf(x); err != nil {
 		return nil, err
 	}
-	m.remember(x)
+	order := make([]int32, x.T*x.E)
+	rng.New(m.seed, "mace buffer", uint64(x.Iteration)).Perm(order)
+	m.buffer.add(order, func(dst []float32, frame int) { m.write(dst, x, frame) })
+	m.upper = max(m.buffer.upper(upperQuantile), statTiny)
 	loss, err := m.train(ctx, x.Iteration)
 	if err != nil {
 		return nil, err
@@ -175,13 +181,12 @@ func (m *hindsight) check(influence float64) float64 {
 		m.negative = 0
 		return 0
 	}
-	m.negative++
+	if m.negative++; m.negative < m.HindsightBuffer {
+		return 0
+	}
 	if m.negative == m.HindsightBuffer {
 		slog.Warn("mace: the influence on peers stays negative: hindsight is under-fitted, set a larger explore.hdd_steps",
 			"scalar", "mace/influence", "value", influence)
-	}
-	if m.negative < m.HindsightBuffer {
-		return 0
 	}
 	return 1
 }
@@ -230,14 +235,6 @@ func (m *hindsight) write(dst []float32, x *rl.Rollout, frame int) {
 	}
 }
 
-// remember puts frames of x into the buffer and takes the scale of z from all that it holds.
-func (m *hindsight) remember(x *rl.Rollout) {
-	order := make([]int32, x.T*x.E)
-	rng.New(m.seed, "mace buffer", uint64(x.Iteration)).Perm(order)
-	m.buffer.add(order, func(dst []float32, frame int) { m.write(dst, x, frame) })
-	m.upper = max(m.buffer.upper(upperQuantile), statTiny)
-}
-
 // train takes hdd_steps gradient steps on the buffer, whose frames come in random order, and returns the mean loss.
 func (m *hindsight) train(ctx context.Context, iteration int) (float64, error) {
 	drawn := make([]int32, m.buffer.len())
@@ -264,7 +261,7 @@ func (m *hindsight) train(ctx context.Context, iteration int) (float64, error) {
 func (m *hindsight) feed(p *nn.Program, b *frameBuffer, frames []int32) {
 	n := m.spec.Agents
 	part := func(input string, from, to int, write func(dst, src []float32)) {
-		nn.FeedRows(p, p.Input(input), frames, func(dst []float32, frame int) {
+		nn.FeedRows(p, input, frames, func(dst []float32, frame int) {
 			for i := range n {
 				write(dst[i*(to-from):(i+1)*(to-from)], b.frame(frame)[i*b.agent+from:i*b.agent+to])
 			}
@@ -284,7 +281,7 @@ func (m *hindsight) feed(p *nn.Program, b *frameBuffer, frames []int32) {
 		part("raw", b.action, b.mask, as)
 		return
 	}
-	nn.FeedRows(p, p.Input("choice"), frames, func(dst []int32, frame int) {
+	nn.FeedRows(p, "choice", frames, func(dst []int32, frame int) {
 		for i := range dst {
 			dst[i] = int32(b.frame(frame)[i*b.agent+b.action])
 		}
@@ -353,14 +350,6 @@ func (m *hindsight) gaussian(y, policy *Node) (mean, scale *Node) {
 	change, base := Split(y, -1, 2), Split(policy, -1, 2)
 	mean = Add(base[0], Mul(base[1], change[0]))
 	return mean, Mul(base[1], Exp(ClipScalar(change[1], -scaleChange, scaleChange)))
-}
-
-// logits returns the logits of a categorical h [...,K], given the network's outputs y and π's log-probabilities.
-func (m *hindsight) logits(y, policy *Node) *Node {
-	if m.HindsightBase == BaseNone {
-		return y
-	}
-	return Add(y, policy)
 }
 
 // frameLayout is the layout of a frame in a flat []float32 of width W, as hindsight reads it. For each of the N agents

@@ -155,12 +155,12 @@ func (m *novelty) standardise(dst, obs []float32) {
 	}
 }
 
-// standardised returns a function that writes a frame of observations [N,F], each as look has it.
-func (m *novelty) standardised(look func(row int) []float32) func(dst []float32, frame int) {
+// standardised returns a function that writes a frame of observations [N,F], of which obs returns one.
+func (m *novelty) standardised(obs func(row int) []float32) func(dst []float32, frame int) {
 	n, f := m.spec.Agents, nn.ObsFeatures(m.spec)
 	return func(dst []float32, frame int) {
 		for i := range n {
-			m.standardise(dst[i*f:(i+1)*f], look(frame*n+i))
+			m.standardise(dst[i*f:(i+1)*f], obs(frame*n+i))
 		}
 	}
 }
@@ -185,6 +185,6 @@ func (m *novelty) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 
 // feed writes the frames of a gradient step; rows beyond them are padding of weight 0.
 func (m *novelty) feed(x *rl.Rollout, frames []int32) {
-	nn.FeedRows(m.step.Program, 0, frames, m.standardised(m.encoder.now))
+	nn.FeedRows(m.step.Program, "obs", frames, m.standardised(m.encoder.now))
 	m.step.Feed(1, func(dst []float32) { x.GatherAlive(dst, frames) })
 }

@@ -19,8 +19,8 @@ type actor struct {
 	forward *nn.Program
 }
 
-// newActor builds the policy network of c, whose variables lie below path.
-func newActor(b *nn.Build, c policy.Config, path ...string) (*actor, error) {
+// newActor builds the policy network of c, whose variables lie below the scope path.
+func newActor(b *nn.Build, c policy.Config, path string) (*actor, error) {
 	p, err := c.Build(b)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,8 @@ func newActor(b *nn.Build, c policy.Config, path ...string) (*actor, error) {
 	}
 	forward, err := nn.NewProgram(b, "act", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
 		in := nn.Named(inputs, nodes)
-		y, next := p.Net(below(sc, path...), withContext(in["obs"], in["context"]), in["hidden"], nn.ActionOutputs(&s.Act))
+		seen, outputs := withContext(in["obs"], in["context"]), nn.ActionOutputs(&s.Act)
+		y, next := p.Net(sc.Store().Scope(path), seen, in["hidden"], outputs)
 		out := []*Node{y}
 		if s.Act.Choices == 0 {
 			mean, scale := nn.Gaussian(y)
@@ -47,14 +48,6 @@ func newActor(b *nn.Build, c policy.Config, path ...string) (*actor, error) {
 		return out
 	})
 	return &actor{b, p, policy.Chunk(p), forward}, err
-}
-
-// below returns the scope at the path names below sc.
-func below(sc *model.Scope, names ...string) *model.Scope {
-	for _, name := range names {
-		sc = sc.At("%s", name)
-	}
-	return sc
 }
 
 // HiddenLen is the length of the policy's recurrent state.

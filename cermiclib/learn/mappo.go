@@ -88,10 +88,9 @@ func (c MAPPO) CollectFrames() int { return c.Frames }
 type mappo struct {
 	MAPPO
 	*actor
-	steps            int // T of a rollout batch
 	critic           *critic
 	update           *nn.Loop
-	own              policy.Training
+	trainPolicy      policy.Training
 	mixed            *nn.Loop  // update for partly uniform actions; made at their first occurrence
 	batch            int       // frames of a minibatch, also of the last one, which is padded
 	order            []int32   // [⌈T/L⌉·E] permutation of the chunks
@@ -108,14 +107,14 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 		return nil, fmt.Errorf("learner.frames_per_batch is %d, want a multiple of the %d parallel environments of the task",
 			c.Frames, s.NumEnvs)
 	}
-	a, err := newActor(b, p, "actor")
+	a, err := newActor(b, p, "/actor")
 	if err != nil {
 		return nil, err
 	}
 	t, rows, l := c.Frames/s.NumEnvs, c.Frames*s.Agents, a.chunk
 	chunks := (t + l - 1) / l * s.NumEnvs
 	m := &mappo{
-		MAPPO: c, actor: a, steps: t, batch: max(1, min(c.Minibatch/l, chunks)) * l,
+		MAPPO: c, actor: a, batch: max(1, min(c.Minibatch/l, chunks)) * l,
 		order: make([]int32, chunks), reward: make([]float32, rows), adv: make([]float32, rows),
 		ret: make([]float32, rows),
 	}
@@ -127,7 +126,7 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if m.update, err = m.newUpdate(false); err != nil {
 		return nil, err
 	}
-	m.own, err = policy.TrainerOf(a.policy, b, "actor")
+	m.trainPolicy, err = policy.TrainerOf(a.policy, b, "/actor")
 	return m, err
 }
 
@@ -145,7 +144,7 @@ func (m *mappo) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
 	out["explained_variance"] = m.explained()
-	own, err := m.own(ctx, x)
+	own, err := m.trainPolicy(ctx, x)
 	maps.Copy(out, own)
 	return out, err
 }
@@ -192,7 +191,7 @@ func (m *mappo) targets(x *rl.Rollout) error {
 	for row := range x.Value {
 		x.Value[row] = m.valueOf(row)
 	}
-	m.payAll(x)
+	m.combineRewards(x)
 	if m.critic.own {
 		x.EarnedByDead(m.reward, m.value, m.last, float32(m.Discount))
 	}
@@ -206,8 +205,8 @@ func (m *mappo) targets(x *rl.Rollout) error {
 	return nil
 }
 
-// payAll fills reward: the task's reward, individual or shared, plus each agent's own bonus.
-func (m *mappo) payAll(x *rl.Rollout) {
+// combineRewards fills reward: the task's reward, individual or shared, plus each agent's own bonus.
+func (m *mappo) combineRewards(x *rl.Rollout) {
 	for row, r := range x.Extrinsic {
 		m.reward[row] = x.ExtrinsicWeight * r
 	}

@@ -75,7 +75,9 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 // newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams. The mixed one is for
 // partly uniform actions; the other one does not depend on them.
 func (m *mappo) newUpdate(mixed bool) (*nn.Loop, error) {
-	return m.program("ppo", mixed, func(sc *model.Scope, in ppoIn) []*Node {
+	inputs := m.inputs(mixed)
+	return nn.NewLoop(m.build, "ppo", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
+		in := ppoIn(nn.Named(inputs, nodes))
 		surrogate, report := m.surrogate(in, m.output(sc.At("actor"), in))
 		criticLoss := m.criticLoss(in, m.estimate(sc, in))
 		actorNorm := m.Adam.Minimize(sc.At("actor"), surrogate)
@@ -85,14 +87,6 @@ func (m *mappo) newUpdate(mixed bool) (*nn.Loop, error) {
 			all[i] = Reshape(all[i], 1)
 		}
 		return []*Node{Concatenate(all, 0)}
-	})
-}
-
-// program compiles fn on the inputs of one minibatch; feed fills them.
-func (m *mappo) program(name string, mixed bool, fn func(sc *model.Scope, in ppoIn) []*Node) (*nn.Loop, error) {
-	inputs := m.inputs(mixed)
-	return nn.NewLoop(m.build, name, inputs, func(sc *model.Scope, in []*Node) []*Node {
-		return fn(sc, nn.Named(inputs, in))
 	})
 }
 
@@ -111,11 +105,11 @@ func (m *mappo) output(sc *model.Scope, in ppoIn) *Node {
 
 // estimate is the current V of the minibatch, [B,V].
 func (m *mappo) estimate(sc *model.Scope, in ppoIn) *Node {
-	look := in["state"]
+	seen := in["state"]
 	if !m.critic.readsState() {
-		look = Reshape(in["obs"], -1, m.critic.width())
+		seen = Reshape(in["obs"], -1, m.critic.width())
 	}
-	return Reshape(m.critic.net(sc, look), m.batch, -1)
+	return Reshape(m.critic.net(sc, seen), m.batch, -1)
 }
 
 // surrogate is the clipped objective, to be minimised; y is the policy network's output.
@@ -201,17 +195,13 @@ func (m *mappo) unfold(chunks []int32, x *rl.Rollout) {
 func (m *mappo) feed(p *nn.Loop, x *rl.Rollout, step uint64) {
 	s := m.build.Spec
 	n, k := s.Agents, s.Act.Choices
-	rows := func(input string, index []int32, write func(dst []float32, frame int)) {
-		nn.FeedFrom(p, p.Input(input), index, write)
-	}
 	copies := func(input string, index []int32, src []float32) {
-		rows(input, index, func(dst []float32, frame int) { copy(dst, src[frame*len(dst):]) })
+		nn.FeedFrom(p, input, index, func(dst []float32, frame int) { copy(dst, src[frame*len(dst):]) })
 	}
-	rows("obs", m.frames, func(dst []float32, frame int) { x.GatherFrom(dst, frame*n) })
+	nn.FeedFrom(p, "obs", m.frames, func(dst []float32, frame int) { x.GatherFrom(dst, frame*n) })
 	if k > 0 {
-		choices := func(dst []int32, frame int) { copy(dst, x.Act.Discrete[frame*n:]) }
-		nn.FeedFrom(p, p.Input("choice"), m.frames, choices)
-		rows("mask", m.frames, func(dst []float32, frame int) { x.GatherMask(dst, frame) })
+		nn.FeedFrom(p, "choice", m.frames, func(dst []int32, frame int) { copy(dst, x.Act.Discrete[frame*n:]) })
+		nn.FeedFrom(p, "mask", m.frames, x.GatherMask)
 	} else {
 		copies("raw", m.frames, x.Raw)
 		if m.EntropyCoef > 0 {
@@ -233,7 +223,7 @@ func (m *mappo) feed(p *nn.Loop, x *rl.Rollout, step uint64) {
 		copies("context", m.frames, x.Context)
 	}
 	if m.chunk > 1 {
-		rows("keep", m.frames, func(dst []float32, frame int) {
+		nn.FeedFrom(p, "keep", m.frames, func(dst []float32, frame int) {
 			for i := range dst {
 				dst[i] = float32(1 - x.IsFirst[frame])
 			}

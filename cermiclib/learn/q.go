@@ -104,12 +104,13 @@ func (c Q) Validate() error {
 type q struct {
 	Q
 	*actor
-	update   *nn.Loop
-	replay   *rl.Replay
-	slots    []int // [L,B/L] of a minibatch
-	rewarded bool  // some intrinsic reward has been stored
-	rescore  rescorer
-	own      policy.Training
+	update      *nn.Loop
+	replay      *rl.Replay
+	slots       []int     // [L,B/L] of a minibatch
+	rewarded    bool      // some intrinsic reward has been stored
+	bonus       []float32 // [B] the team's intrinsic reward in a minibatch
+	rescorer    rescorer  // with int_at=sample
+	trainPolicy policy.Training
 }
 
 var (
@@ -136,18 +137,19 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := newActor(b, p, onlineScope, utilityScope)
+	a, err := newActor(b, p, onlineUtility)
 	if err != nil {
 		return nil, err
 	}
-	l := &q{Q: c, actor: a, slots: make([]int, max(1, c.Batch/a.chunk)*a.chunk)}
+	frames := max(1, c.Batch/a.chunk) * a.chunk
+	l := &q{Q: c, actor: a, slots: make([]int, frames), bonus: make([]float32, frames)}
 	if err := l.makeReplay(); err != nil {
 		return nil, err
 	}
 	if l.update, err = l.newUpdate(mixer); err != nil {
 		return nil, err
 	}
-	l.own, err = policy.TrainerOf(a.policy, b, onlineScope, utilityScope)
+	l.trainPolicy, err = policy.TrainerOf(a.policy, b, onlineUtility)
 	return l, err
 }
 
@@ -197,7 +199,7 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	}
 	sums["epsilon"] = rl.Anneal(l.EpsInit, l.EpsEnd, x.Frames, l.EpsFrames)
 	sums["replay_frames"] = float64(l.replay.Len())
-	own, err := l.own(ctx, x)
+	own, err := l.trainPolicy(ctx, x)
 	maps.Copy(sums, own)
 	return sums, err
 }
@@ -235,43 +237,36 @@ func (l *q) Load(state []byte) (err error) {
 
 // rescorer scores the agent steps of a minibatch anew.
 type rescorer struct {
-	scorer rl.Scorer
-	obs    []float32 // [B,N,I]
-	act    []float32 // [B,N,K]
-	alive  []uint8   // [B,N]
-	each   []float32 // [B,N]
-	bonus  []float32 // [B]
+	rl.Scorer
+	obs, act, each []float32 // [B,N,I], [B,N,K], [B,N]
+	alive          []uint8   // [B,N]
 }
 
 // Rescore sets the scorer of old steps.
 func (l *q) Rescore(s rl.Scorer) error {
-	if l.IntAt == IntAtSample {
-		if s == nil {
-			return fmt.Errorf("learner.int_at=%s needs an explorer that can score old experience, and this one cannot: "+
-				"set it to %s", IntAtSample, IntAtCollect)
-		}
-		if err := s.CanScore(); err != nil {
-			return err
-		}
+	if l.IntAt == IntAtCollect {
+		return nil
 	}
-	l.rescore.scorer = s
-	return nil
+	if s == nil {
+		return fmt.Errorf("learner.int_at=%s needs an explorer that can score old experience, and this one cannot: "+
+			"set it to %s", IntAtSample, IntAtCollect)
+	}
+	spec := l.build.Spec
+	rows := len(l.slots) * spec.Agents
+	l.rescorer = rescorer{Scorer: s, obs: make([]float32, rows*spec.InLen()),
+		act: make([]float32, rows*spec.Act.Choices), each: make([]float32, rows), alive: make([]uint8, rows)}
+	return s.CanScore()
 }
 
-// bonus returns the team's intrinsic reward of each frame of l.slots, [B].
-func (l *q) bonus(ctx context.Context) ([]float32, error) {
-	c, s := &l.rescore, l.build.Spec
-	if c.bonus == nil {
-		rows := len(l.slots) * s.Agents
-		c.obs, c.act = make([]float32, rows*s.InLen()), make([]float32, rows*s.Act.Choices)
-		c.each, c.alive, c.bonus = make([]float32, rows), make([]uint8, rows), make([]float32, len(l.slots))
-	}
+// setBonus writes the team's intrinsic reward of each frame of l.slots into l.bonus.
+func (l *q) setBonus(ctx context.Context) error {
 	if l.IntAt == IntAtCollect {
 		for b, slot := range l.slots {
-			c.bonus[b] = l.replay.Bonus(slot)
+			l.bonus[b] = l.replay.Bonus(slot)
 		}
-		return c.bonus, nil
+		return nil
 	}
+	c, s := &l.rescorer, l.build.Spec
 	o := s.Agents * s.InLen()
 	clear(c.act)
 	for b, slot := range l.slots {
@@ -281,8 +276,8 @@ func (l *q) bonus(ctx context.Context) ([]float32, error) {
 		}
 		copy(c.alive[b*s.Agents:], l.replay.Alive(slot))
 	}
-	if err := c.scorer.Score(ctx, c.each, c.obs, c.act, c.alive); err != nil {
-		return nil, err
+	if err := c.Score(ctx, c.each, c.obs, c.act, c.alive); err != nil {
+		return err
 	}
 	for b := range l.slots {
 		sum := float32(0)
@@ -291,7 +286,7 @@ func (l *q) bonus(ctx context.Context) ([]float32, error) {
 				sum += c.each[row]
 			}
 		}
-		c.bonus[b] = sum / float32(s.Agents)
+		l.bonus[b] = sum / float32(s.Agents)
 	}
-	return c.bonus, nil
+	return nil
 }

@@ -18,6 +18,8 @@ const (
 	targetScope  = "target"
 	utilityScope = "utility"
 	mixerScope   = "mixer"
+
+	onlineUtility = "/" + onlineScope + "/" + utilityScope
 )
 
 // qScalars names the values that one update reports, in the order of its output.
@@ -173,46 +175,39 @@ func (l *q) loss(d *Node) *Node {
 // feed writes the frames of l.slots into the graph; extrinsic is the weight of the reward, which the replay stores
 // unweighted.
 func (l *q) feed(ctx context.Context, extrinsic float32) error {
-	s, r := l.build.Spec, l.replay
+	s, r, p := l.build.Spec, l.replay, l.update.Program
 	last := l.slots[len(l.slots)-len(l.slots)/l.chunk:]
-	l.feedRows("obs", l.slots, func(dst []float32, slot int) { r.At(slot).Gather(dst, s) })
-	l.feedRows("next", last, func(dst []float32, slot int) { r.Next(slot).Gather(dst, s) })
+	nn.FeedRows(p, "obs", l.slots, func(dst []float32, slot int) { r.At(slot).Gather(dst, s) })
+	nn.FeedRows(p, "next", last, func(dst []float32, slot int) { r.Next(slot).Gather(dst, s) })
 	if l.readsState() {
-		l.feedRows("state", l.slots, func(dst []float32, slot int) { copy(dst, r.At(slot).State) })
-		l.feedRows("next_state", l.slots, func(dst []float32, slot int) { copy(dst, r.Next(slot).State) })
+		nn.FeedRows(p, "state", l.slots, func(dst []float32, slot int) { copy(dst, r.At(slot).State) })
+		nn.FeedRows(p, "next_state", l.slots, func(dst []float32, slot int) { copy(dst, r.Next(slot).State) })
 	}
-	choice := func(dst []int32, slot int) { copy(dst, r.Discrete(slot)) }
-	nn.FeedRows(l.update.Program, l.update.Input("choice"), l.slots, choice)
-	l.feedRows("goes_on", l.slots, func(dst []float32, slot int) {
+	nn.FeedRows(p, "choice", l.slots, func(dst []int32, slot int) { copy(dst, r.Discrete(slot)) })
+	nn.FeedRows(p, "goes_on", l.slots, func(dst []float32, slot int) {
 		terminated, truncated := r.Ended(slot)
 		if dst[0] = 1; terminated || truncated && !l.BootstrapOnTimeout {
 			dst[0] = 0
 		}
 	})
 	if s.Masked {
-		l.feedRows("mask", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.At(slot).Mask) })
-		l.feedRows("next_mask", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.Next(slot).Mask) })
+		nn.FeedRows(p, "mask", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.At(slot).Mask) })
+		nn.FeedRows(p, "next_mask", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.Next(slot).Mask) })
 	}
-	l.feedRows("alive", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.Alive(slot)) })
+	nn.FeedRows(p, "alive", l.slots, func(dst []float32, slot int) { nn.Widen(dst, r.Alive(slot)) })
 	if l.HiddenLen() > 0 {
-		l.feedRows("hidden", l.slots[:len(last)], func(dst []float32, slot int) { copy(dst, r.Hidden(slot)) })
+		nn.FeedRows(p, "hidden", l.slots[:len(last)], func(dst []float32, slot int) { copy(dst, r.Hidden(slot)) })
 		l.feedKeep(len(last))
 	}
-	bonus, err := l.bonus(ctx)
-	if err != nil {
+	if err := l.setBonus(ctx); err != nil {
 		return err
 	}
-	l.update.Feed(l.update.Input("reward"), func(dst []float32) {
+	p.Feed(p.Input("reward"), func(dst []float32) {
 		for b, slot := range l.slots {
-			dst[b] = extrinsic*r.Reward(slot) + bonus[b]
+			dst[b] = extrinsic*r.Reward(slot) + l.bonus[b]
 		}
 	})
 	return nil
-}
-
-// feedRows calls write to fill one row of an input for each of slots.
-func (l *q) feedRows(input string, slots []int, write func(dst []float32, slot int)) {
-	nn.FeedEach(l.update, l.update.Input(input), slots, write)
 }
 
 // feedKeep marks the steps of the chunks that continue an episode; width is the number of chunks.

@@ -12,7 +12,6 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
-	"cermic/envs/conf"
 )
 
 // DynamicGraph is the paper's memory (Section 3.2, Appendix A): a graph with a node for every agent seen so far. It
@@ -74,18 +73,14 @@ func (DynamicGraph) Kind() string { return "graph" }
 
 // Validate returns one sentence about the first impossible setting.
 func (c DynamicGraph) Validate() error {
-	if err := conf.Check(c); err != nil {
-		return fmt.Errorf("memory graph: %w", err)
+	if err := validate(c, c.Pretrain, c.Weights); err != nil {
+		return err
 	}
 	for _, width := range []int{c.Node, c.Hidden, c.Width} {
 		if width%c.Heads != 0 {
 			return fmt.Errorf("memory graph: d_node is %d, gnn_hidden %d and d_f %d, want multiples of gnn_heads %d",
 				c.Node, c.Hidden, c.Width, c.Heads)
 		}
-	}
-	if (c.Pretrain == PretrainNone) != (c.Weights == "") {
-		return fmt.Errorf("memory graph: pretrain is %s and pretrained is %q, want a name exactly if something is "+
-			"pre-trained; go run ./reproduce pretrain makes one", c.Pretrain, c.Weights)
 	}
 	return nil
 }
@@ -99,16 +94,11 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 		return nil, fmt.Errorf("memory graph: %s has %d agents, want at most 64", b.Spec.Name, b.Spec.Peers())
 	}
 	rows, n, o := b.Spec.NumEnvs*b.Spec.Agents, b.Spec.Peers(), b.Spec.InLen()
-	m := &graphMemory{DynamicGraph: c, build: b, agents: n, obs: o}
-	m.queue = newQueue(rows, o, c.Queue+2)
-	if c.Pretrain != PretrainNone {
-		var err error
-		if m.weights, err = loadFor(c.Kind(), b.Files, c.Weights); err != nil {
-			return nil, err
-		}
-		m.Online = false
-	}
-	return m, nil
+	m := &graphMemory{DynamicGraph: c, build: b, agents: n, obs: o, queue: newQueue(rows, o, c.Queue+2)}
+	var err error
+	m.weights, err = loadFor(c.Kind(), b.Files, c.Weights)
+	m.Online = c.Online && m.weights == nil
+	return m, err
 }
 
 type graphMemory struct {

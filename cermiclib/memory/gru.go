@@ -53,7 +53,7 @@ func (c GRU) bare() Config {
 func (GRU) Kind() string { return "gru" }
 
 // Validate returns one sentence about the first impossible setting.
-func (c GRU) Validate() error { return c.Start.validate("gru", c) }
+func (c GRU) Validate() error { return validate(c, c.Pretrain, c.Weights) }
 
 // Build returns the memory for b's task.
 func (c GRU) Build(b *nn.Build) (Memory, error) {
@@ -61,7 +61,7 @@ func (c GRU) Build(b *nn.Build) (Memory, error) {
 		return nil, err
 	}
 	rows := b.Spec.NumEnvs * b.Spec.Agents
-	weights, err := c.Start.load(b, "gru")
+	weights, err := loadFor("gru", b.Files, c.Weights)
 	if err != nil {
 		return nil, err
 	}

@@ -46,14 +46,14 @@ func (c MLP) bare() Config {
 func (MLP) Kind() string { return "mlp" }
 
 // Validate returns one sentence about the first impossible setting.
-func (c MLP) Validate() error { return c.Start.validate("mlp", c) }
+func (c MLP) Validate() error { return validate(c, c.Pretrain, c.Weights) }
 
 // Build returns the memory for b's task.
 func (c MLP) Build(b *nn.Build) (Memory, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	weights, err := c.Start.load(b, "mlp")
+	weights, err := loadFor("mlp", b.Files, c.Weights)
 	if err != nil {
 		return nil, err
 	}

@@ -193,8 +193,12 @@ func (s *pretrainer) samples(rows []int32, first []int32) []int32 {
 func (s *pretrainer) train(ctx context.Context, i int) error {
 	order := slices.Clone(s.training)
 	name := s.stages[i].name
-	if err := s.forget(); err != nil {
-		return err
+	// Each stage has another loss and trains other variables. The moments and the step count of the stage before would
+	// be wrong.
+	for _, v := range nn.Variables(s.build.Store, preScope+"/adam") {
+		if err := v.SetValue(tensors.FromShape(v.Shape())); err != nil {
+			return err
+		}
 	}
 	best, idle := math.Inf(1), 0
 	var kept map[*model.Variable]*tensors.Tensor // the weights of the best epoch
@@ -249,17 +253,6 @@ func (s *pretrainer) epoch(ctx context.Context, i, epoch int, order []int32) err
 		rows = s.samples(rows, batch)
 		s.feed(s.steps[i], rows)
 		if err := s.steps[i].Run(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// forget resets the optimiser. Each stage has another loss and trains other variables, so the moments and the step
-// count of the stage before would be wrong.
-func (s *pretrainer) forget() error {
-	for _, v := range nn.Variables(s.build.Store, preScope+"/adam") {
-		if err := v.SetValue(tensors.FromShape(v.Shape())); err != nil {
 			return err
 		}
 	}

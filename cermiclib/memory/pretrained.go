@@ -43,24 +43,16 @@ type Start struct {
 	Weights  string `json:"pretrained,omitzero" help:"name of the pre-trained weights, as printed by pretrain"`
 }
 
-// validate checks c, the config of a memory of that kind, whose pre-training s describes.
-func (s Start) validate(kind string, c Config) error {
+// validate returns one sentence about the first impossible setting of c, such as weights without their use.
+func validate(c Config, pretrain, weights string) error {
 	if err := conf.Check(c); err != nil {
-		return fmt.Errorf("memory %s: %w", kind, err)
+		return fmt.Errorf("memory %s: %w", c.Kind(), err)
 	}
-	if (s.Pretrain == "") != (s.Weights == "") {
-		return fmt.Errorf("memory %s: pretrain is %q and pretrained is %q, want both or neither; "+
-			"go run ./reproduce pretrain -memory %s makes weights", kind, s.Pretrain, s.Weights, kind)
+	if (pretrain == "" || pretrain == PretrainNone) != (weights == "") {
+		return fmt.Errorf("memory %s: pretrain is %q and pretrained is %q, want a name exactly if something is "+
+			"pre-trained; go run ./reproduce pretrain -memory %[1]s makes one", c.Kind(), pretrain, weights)
 	}
 	return nil
-}
-
-// load reads the weights of a memory of that kind; nil without any.
-func (s Start) load(b *nn.Build, kind string) (*Pretrained, error) {
-	if s.Weights == "" {
-		return nil, nil
-	}
-	return loadFor(kind, b.Files, s.Weights)
 }
 
 // Pretrained are weights from pre-training, known by the hash of their bytes.
@@ -113,9 +105,12 @@ func (p *Pretrained) Save(folder string) (string, error) {
 	return path, results.WriteFile(path, p.data)
 }
 
-// loadFor reads weights that Save wrote, for a memory of that kind. It refuses a file whose bytes do not have the hash
-// id.
+// loadFor reads weights that Save wrote, for a memory of that kind; nil for an empty id. It refuses a file whose bytes do
+// not have the hash id.
 func loadFor(kind, folder, id string) (*Pretrained, error) {
+	if id == "" {
+		return nil, nil
+	}
 	data, err := os.ReadFile(PretrainedPath(folder, id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("memory %s: the pre-trained weights cannot be read: %w", kind, err)

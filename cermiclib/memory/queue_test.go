@@ -73,43 +73,33 @@ func TestGraphAdvancesAtDetectionsOnly(t *testing.T) {
 	}
 }
 
-func TestDetectionAtTheFirstStepLeavesNoGraphBefore(t *testing.T) {
-	x := wander(oneEnv(), 4, 1, 0)
-	q := newQueue(2, 1, 4)
-	q.watch(x, detectionsOf(x, 0, 3))
-	if q.hasBefore(0) || q.hasBefore(2*2) || !q.hasBefore(3*2) {
-		t.Error("f_{n-1} must exist from the second detection on")
-	}
-}
-
-func TestQueueHoldsTheLastMomentsOnly(t *testing.T) {
-	x := wander(oneEnv(), 7, 1, 0)
-	q := newQueue(2, 1, 3)
-	q.watch(x, detectionsOf(x, 1, 2, 3, 4, 6))
-	obs, _ := history(q, x, 6*2)
-	if want := []float32{x.Obs[6*2], x.Obs[4*2], x.Obs[3*2]}; !slices.Equal(obs, want) {
-		t.Errorf("a queue of 3 holds %v, want %v", obs, want)
-	}
-}
-
-func TestQueueForgetsWhenAnEpisodeStarts(t *testing.T) {
-	x := wander(oneEnv(), 6, 1, 0, 3)
-	q := newQueue(2, 1, 4)
-	q.watch(x, detectionsOf(x, 1, 4))
-	for step, want := range [][]float32{0: {x.Obs[0]}, 1: {x.Obs[2], x.Obs[0]}, 3: {x.Obs[6]}, 4: {x.Obs[8], x.Obs[6]}, 5: {x.Obs[8], x.Obs[6]}} {
-		if obs, _ := history(q, x, step*2); want != nil && !slices.Equal(obs, want) {
-			t.Errorf("step %d refers to %v, want %v", step, obs, want)
+// Each task has detections of agent 0 at some steps. The graph at a step refers to the observations of these steps.
+func TestAStepRefersToTheLastDetectionsOfItsEpisode(t *testing.T) {
+	for name, c := range map[string]struct {
+		starts, detections []int
+		dead, keep         int
+		refers             map[int][]int // steps by step; the first of several is that of f_n
+	}{
+		"detected at the start": {[]int{0}, []int{0, 3}, -1, 4, map[int][]int{0: {0}, 2: {0}, 3: {3, 0}}},
+		"the last three alone":  {[]int{0}, []int{1, 2, 3, 4, 6}, -1, 3, map[int][]int{6: {6, 4, 3}}},
+		"two episodes":          {[]int{0, 3}, []int{1, 4}, -1, 4, map[int][]int{0: {0}, 1: {1, 0}, 3: {3}, 4: {4, 3}, 5: {4, 3}}},
+		"dead at step 2":        {[]int{0}, []int{1, 2}, 2, 4, map[int][]int{3: {1, 0}}},
+	} {
+		x := wander(oneEnv(), 7, 1, c.starts...)
+		if c.dead >= 0 {
+			x.Alive[c.dead*2] = 0
 		}
-	}
-}
-
-func TestTheDeadSeeNobody(t *testing.T) {
-	x := wander(oneEnv(), 4, 1, 0)
-	x.Alive[2*2] = 0
-	q := newQueue(2, 1, 4)
-	q.watch(x, detectionsOf(x, 1, 2))
-	if q.number[3*2] != 1 {
-		t.Errorf("the graph is G_%d, want G_1: the detection at step 2 is a dead agent's", q.number[3*2])
+		q := newQueue(2, 1, c.keep)
+		q.watch(x, detectionsOf(x, c.detections...))
+		for step, steps := range c.refers {
+			var want []float32
+			for _, s := range steps {
+				want = append(want, x.Obs[s*2])
+			}
+			if obs, _ := history(q, x, step*2); !slices.Equal(obs, want) || q.hasBefore(step*2) != (len(steps) > 1) {
+				t.Errorf("%s: step %d refers to %v, before %v; want the observations of steps %v", name, step, obs, q.hasBefore(step*2), steps)
+			}
+		}
 	}
 }
 

@@ -284,17 +284,13 @@ func finite(names []string, scalars []float32, update int) error {
 	return nil
 }
 
-// FeedFrom feeds input i, which From declared, with the rows index of its table; fill writes one row. A launch of
-// many steps uploads the whole table, once in a call of Each, and gathers on the device. All inputs of this kind
-// share one index, or its beginning.
-func FeedFrom[T float32 | int32](l *Loop, i int, index []int32, fill func(dst []T, row int)) {
+// FeedFrom feeds the input of that name, which From declared, with the rows index of its table; fill writes one row. A
+// launch of many steps uploads the whole table, once in a call of Each, and gathers on the device. All inputs of this
+// kind share one index, or its beginning.
+func FeedFrom[T float32 | int32](l *Loop, input string, index []int32, fill func(dst []T, row int)) {
+	i := l.Input(input)
 	if l.slots == 1 {
-		feed(l.Program, i, func(dst []T) {
-			width := len(dst) / len(index)
-			for k, row := range index {
-				fill(dst[k*width:(k+1)*width], int(row))
-			}
-		})
+		FeedRows(l.Program, input, index, fill)
 		return
 	}
 	l.FeedInt(len(l.inputs)-1, func(dst []int32) { copy(dst, index) })

@@ -49,7 +49,7 @@ func (l *Loop) feeding(first float32, xs ...float32) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		for k, x := range xs {
 			l.Feed(0, func(dst []float32) { dst[0] = x })
-			FeedFrom(l, 1, []int32{int32(k % 5)}, func(dst []float32, row int) {
+			FeedFrom(l, "row", []int32{int32(k % 5)}, func(dst []float32, row int) {
 				dst[0], dst[1] = first+float32(10*row), -1
 			})
 			if !yield(nil) {

@@ -142,9 +142,10 @@ func feed[T float32 | int32](g *Program, i int, fill func(dst []T)) {
 	})
 }
 
-// FeedRows lets write fill a row of g's input i for each of rows, and repeats the first in the remaining rows. Zeros
-// there can lie outside a loss's domain, such as a scale of 0, and a weight of 0 does not cancel NaN.
-func FeedRows[T float32 | int32, R int | int32](g *Program, i int, rows []R, write func(dst []T, row int)) {
+// FeedRows lets write fill a row of the input of that name for each of rows, and repeats the first in the remaining
+// rows. Zeros there can lie outside a loss's domain, such as a scale of 0, and a weight of 0 does not cancel NaN.
+func FeedRows[T float32 | int32, R int | int32](g *Program, input string, rows []R, write func(dst []T, row int)) {
+	i := g.Input(input)
 	feed(g, i, func(dst []T) {
 		width := len(dst) / g.inputs[i].Dims[0]
 		for k, row := range rows {
@@ -234,7 +235,7 @@ func (g *Program) EachRow(ctx context.Context, rows int, write []func(dst []floa
 			at = append(at, row)
 		}
 		for i, fill := range write {
-			FeedRows(g, i, at, fill)
+			FeedRows(g, g.inputs[i].Name, at, fill)
 		}
 	}, func(from, to int) {
 		for i, out := range g.out {

@@ -178,8 +178,8 @@ type foresight struct {
 	names []string
 }
 
-// Trainer compiles the predictor's gradient step; path leads to the acting network.
-func (p *cpm) Trainer(b *nn.Build, path ...string) (Training, error) {
+// Trainer compiles the predictor's gradient step; path is the acting network's scope.
+func (p *cpm) Trainer(b *nn.Build, path string) (Training, error) {
 	s := p.spec
 	f := &foresight{cpm: p, seed: b.Seed, names: []string{"cpm/loss", "cpm/grad_norm"}}
 	inputs := []nn.Input{
@@ -192,11 +192,7 @@ func (p *cpm) Trainer(b *nn.Build, path ...string) (Training, error) {
 	}
 	var err error
 	f.step, err = nn.NewLoop(b, "cpm.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
-		acting := sc
-		for _, name := range path {
-			acting = acting.At("%s", name)
-		}
-		return []*Node{f.descend(sc.At(predictorScope), acting, nn.Named(inputs, in))}
+		return []*Node{f.descend(sc.At(predictorScope), sc.Store().Scope(path), nn.Named(inputs, in))}
 	})
 	return f.train, err
 }
@@ -299,13 +295,11 @@ func (f *foresight) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error
 
 // feed writes frames; rows beyond them are padding of weight 0.
 func (f *foresight) feed(x *rl.Rollout, frames []int32) {
-	rows := func(input string, write func(dst []float32, frame int)) {
-		nn.FeedRows(f.step.Program, f.step.Input(input), frames, write)
-	}
-	rows("obs", func(dst []float32, frame int) { x.GatherFrom(dst, frame*x.N) })
-	rows("hidden", func(dst []float32, frame int) { copy(dst, x.Hidden[frame*len(dst):]) })
-	f.step.Feed(f.step.Input("weight"), func(dst []float32) { x.GatherAlive(dst, frames) })
+	p := f.step.Program
+	nn.FeedRows(p, "obs", frames, func(dst []float32, frame int) { x.GatherFrom(dst, frame*x.N) })
+	nn.FeedRows(p, "hidden", frames, func(dst []float32, frame int) { copy(dst, x.Hidden[frame*len(dst):]) })
+	p.Feed(p.Input("weight"), func(dst []float32) { x.GatherAlive(dst, frames) })
 	if f.spec.Act.Choices > 0 {
-		rows("mask", x.GatherMask)
+		nn.FeedRows(p, "mask", frames, x.GatherMask)
 	}
 }

@@ -235,7 +235,7 @@ func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
 	c.Share, c.Label = share, label
 	b.Spec.Act, b.Spec.Masked = act, act.Choices > 0
 	p := must.Value(c.Build(b))
-	train := must.Value(TrainerOf(p, b, "actor"))
+	train := must.Value(TrainerOf(p, b, "/actor"))
 	x := cpmRollout(b.Spec, p.HiddenLen())
 	ref := &cpmReference{cfg: c, x: x, p: nn.ActionOutputs(&b.Spec.Act), params: weights(b.Store)}
 	got := must.Value(train(t.Context(), x))
@@ -285,7 +285,7 @@ func TestTheCopyToActOnFollowsOncePerCollection(t *testing.T) {
 		cfg.Minibatch, cfg.Epochs, cfg.Lag = c.minibatch, c.epochs, 40
 		b.Spec.Act = envs.ActSpec{Choices: 3}
 		p := must.Value(cfg.Build(b))
-		train := must.Value(TrainerOf(p, b, "actor"))
+		train := must.Value(TrainerOf(p, b, "/actor"))
 		x, before := cpmRollout(b.Spec, p.HiddenLen()), weights(b.Store)
 		must.Value(train(t.Context(), x))
 		after := weights(b.Store)

@@ -49,18 +49,18 @@ func Chunk(p Policy) int {
 // so policies of other packages may have such a part with any learner, and most need no code for it.
 type SelfTraining interface {
 	Policy
-	// Trainer compiles that training for the network whose scope path leads to. The learner runs it after each of its
-	// updates, on the same rollout and with the updated weights.
-	Trainer(b *nn.Build, path ...string) (Training, error)
+	// Trainer compiles that training for the network at a scope path, such as "/actor". The learner runs it after each of
+	// its updates, on the same rollout and with the updated weights.
+	Trainer(b *nn.Build, path string) (Training, error)
 }
 
 // Training trains on a rollout and reports its scalars. It returns ctx's error soon after that is cancelled.
 type Training func(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
 
 // TrainerOf compiles the training of p's own part; a policy without one gets a Training that does nothing.
-func TrainerOf(p Policy, b *nn.Build, path ...string) (Training, error) {
+func TrainerOf(p Policy, b *nn.Build, path string) (Training, error) {
 	if s, ok := p.(SelfTraining); ok {
-		return s.Trainer(b, path...)
+		return s.Trainer(b, path)
 	}
 	return func(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }, nil
 }

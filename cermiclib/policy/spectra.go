@@ -5,6 +5,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -201,28 +202,20 @@ type entities struct {
 // splitEntities reads the entities of a task; without any, all numbers are the agent's own.
 func splitEntities(s *envs.Spec) entities {
 	var e entities
-	own := make([]bool, s.ObsLen())
-	for i := range own {
-		own[i] = true
-	}
-	mark := func(x envs.Entity, value bool) {
-		for i := x.From; i < x.To; i++ {
-			own[i] = value
-		}
-	}
+	own := slices.Repeat([]bool{true}, s.ObsLen())
 	for _, x := range s.Entities {
 		switch x.Kind {
 		case envs.Ally:
 			e.allies = append(e.allies, span{x.From, x.To})
-			mark(x, false)
+			clear(own[x.From:x.To])
 		case envs.Object:
 			e.objects = append(e.objects, span{x.From, x.To})
-			mark(x, false)
+			clear(own[x.From:x.To])
 		}
 	}
 	for _, x := range s.Entities {
-		if x.Kind == envs.Own {
-			mark(x, true) // may overlap with rows of entities
+		for i := x.From; x.Kind == envs.Own && i < x.To; i++ { // may overlap with rows of entities
+			own[i] = true
 		}
 	}
 	for i, mine := range own {

@@ -5,7 +5,6 @@ package results
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -179,7 +178,4 @@ func PackWeights(dir string, r *Record, c Checkpoint) (*Record, error) {
 	return &with, WriteFile(filepath.Join(dir, weightsMark, r.ID+weightsSuffix), data)
 }
 
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
+func digest(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }

@@ -9,26 +9,35 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // lockFile, in a run's folder, is locked by the process that trains the run, and names it. The system unlocks it when
 // that process ends.
 const lockFile = "lock"
 
+// alone is true in a web page, whose files belong to one process and cannot be locked.
+const alone = runtime.GOOS == "js"
+
 // ErrBusy is wrapped by the error about a run that another process is training.
 var ErrBusy = errors.New("the run is being trained elsewhere")
 
 // acquire locks the folder of a run. If another process holds the lock, acquire waits or, without wait, returns an
 // error that names it and wraps ErrBusy.
-func acquire(ctx context.Context, dir string, wait bool, note func(string)) (*fileLock, error) {
+func acquire(ctx context.Context, dir string, wait bool, note func(string)) (*flock.Flock, error) {
 	path, id := filepath.Join(dir, lockFile), filepath.Base(dir)
 	const busy = 10 // tries after which another process trains the run: Owner holds the lock for a moment only
 	for try := 1; ; try++ {
-		l := newLock(path, os.O_CREATE|os.O_RDWR) // network file systems lock only files that are open for writing
+		// Network file systems lock only files that are open for writing.
+		l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
 		locked, err := l.TryLock()
 		pause := 10 * time.Millisecond
 		switch {
+		case alone:
+			return l, nil
 		case err != nil:
 			return nil, err
 		case locked && held(l):
@@ -52,10 +61,10 @@ func acquire(ctx context.Context, dir string, wait bool, note func(string)) (*fi
 }
 
 // held reports whether a locked file is still the one at its path. A lock on a removed file protects nothing.
-func held(l *fileLock) bool {
+func held(l *flock.Flock) bool {
 	own, failed := l.Stat()
 	now, err := os.Lstat(l.Path())
-	return failed == nil && err == nil && os.SameFile(own, now)
+	return alone || failed == nil && err == nil && os.SameFile(own, now)
 }
 
 func self() string {
@@ -79,7 +88,7 @@ func (s *Store) Owner(id string) string {
 	if _, err := os.Lstat(path); err != nil {
 		return ""
 	}
-	l := newLock(path, os.O_RDONLY)
+	l := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	free, err := l.TryRLock()
 	switch {
 	case errors.Is(err, fs.ErrPermission):

@@ -19,7 +19,7 @@ func TestAClaimWaitsForTheOwnerAndThenFindsItsResult(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	owner := claimTest(t, s)
 	me := fmt.Sprintf("process %d on ", os.Getpid())
-	_, err := s.Claim(t.Context(), testID, []byte(testExperiment), testHeader(), false, nil)
+	_, err := s.Claim(t.Context(), testHeader(), false, nil)
 	if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), me) {
 		t.Errorf("a second claim: %v, want ErrBusy and %q", err, me)
 	}
@@ -29,7 +29,7 @@ func TestAClaimWaitsForTheOwnerAndThenFindsItsResult(t *testing.T) {
 	waiting, claimed := make(chan string, 2), make(chan *Run)
 	go func() {
 		note := func(line string) { waiting <- line }
-		r, err := s.Claim(t.Context(), testID, []byte(testExperiment), testHeader(), true, note)
+		r, err := s.Claim(t.Context(), testHeader(), true, note)
 		if err != nil {
 			t.Error(err)
 		}
@@ -52,7 +52,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	defer claimTest(t, s).Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := s.Claim(ctx, testID, []byte(testExperiment), testHeader(), true, func(string) { cancel() })
+	_, err := s.Claim(ctx, testHeader(), true, func(string) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

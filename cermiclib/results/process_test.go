@@ -41,7 +41,7 @@ func child(dir string) error {
 		return err
 	}
 	s.Note = func(note string) { fmt.Println(note) }
-	r, err := s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), true, nil)
+	r, err := s.Claim(context.Background(), testHeader(), true, nil)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func TestManyProcessesAndGoroutinesShareARun(t *testing.T) {
 	for range 8 {
 		s := openTest(t, dir)
 		wg.Go(func() {
-			r, err := s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), true, func(string) {})
+			r, err := s.Claim(context.Background(), testHeader(), true, func(string) {})
 			if err != nil {
 				t.Error(err)
 				return

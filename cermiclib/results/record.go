@@ -7,7 +7,6 @@ package results
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -125,13 +124,8 @@ const maxName = 1000
 // a folder.
 func (r *Record) checkNames() error {
 	for _, of := range [][2]string{{"task", r.Task}, {"method", r.Method}} {
-		switch what, name := of[0], of[1]; {
-		case name == "":
-			return fmt.Errorf("it names no %s", what)
-		case len(name) > maxName:
-			return fmt.Errorf("the name of its %s has %d bytes, want at most %d", what, len(name), maxName)
-		case strings.ContainsFunc(name, unicode.IsControl):
-			return errors.New("the name of its " + what + " has control characters")
+		if name := of[1]; name == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
+			return fmt.Errorf("the name of its %s is %.80q, want 1 to %d bytes without control characters", of[0], name, maxName)
 		}
 	}
 	if !fs.ValidPath(r.Task) || r.Task == "." || strings.Contains(r.Task, `\`) { // an export makes a path of it

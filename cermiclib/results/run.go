@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/gofrs/flock"
 )
 
 // The files of a run's folder, beside the lock. A run ends with the same record byte for byte, except for the host,
@@ -24,27 +26,24 @@ const (
 type Run struct {
 	dir    string
 	note   func(string)
-	lock   *fileLock // nil if the run is closed
+	lock   *flock.Flock // nil if the run is closed
 	record *Record
 	resume *Checkpoint
 }
 
-// Claim takes the run called id for training. It renames damaged files to *.damaged-N, with a line to note, and resumes
-// the record of the checkpoint. Without an intact checkpoint the run starts from nothing. experiment is the canonical
-// JSON with the hash id; header has Task, Method, Budget, Seed and Host. If another process trains the run, Claim waits
-// or, without wait, returns an error that names it and wraps ErrBusy. The run may be complete. Close it in any case.
-func (s *Store) Claim(
-	ctx context.Context, id string, experiment []byte, header Record, wait bool, note func(string),
-) (*Run, error) {
-	if err := checkID(id); err != nil {
+// Claim takes the run of header for training. It renames damaged files to *.damaged-N, with a line to note, and resumes
+// the record of the checkpoint. Without an intact checkpoint the run starts from nothing, as header: a record without
+// results, whose ID is the hash of its Experiment. If another process trains the run, Claim waits or, without wait,
+// returns an error that names it and wraps ErrBusy. The run may be complete. Close it in any case.
+func (s *Store) Claim(ctx context.Context, header Record, wait bool, note func(string)) (*Run, error) {
+	if err := checkID(header.ID); err != nil {
 		return nil, err
 	}
 	if note == nil {
 		note = s.Note
 	}
-	r := &Run{dir: filepath.Join(s.dir, id), note: note}
-	r.record = &Record{ID: id, Task: header.Task, Method: header.Method, Budget: header.Budget, Seed: header.Seed,
-		Host: header.Host, Experiment: experiment, Scalars: map[string]Points{}}
+	header.Scalars = map[string]Points{}
+	r := &Run{dir: filepath.Join(s.dir, header.ID), note: note, record: &header}
 	err := os.MkdirAll(r.dir, 0o777)
 	if err != nil {
 		return nil, err
@@ -53,7 +52,7 @@ func (s *Store) Claim(
 		return nil, err
 	}
 	if err := r.recover(); err != nil {
-		return nil, errors.Join(fmt.Errorf("run %s: %w", id, err), r.Close())
+		return nil, errors.Join(fmt.Errorf("run %s: %w", header.ID, err), r.Close())
 	}
 	return r, nil
 }
@@ -198,5 +197,8 @@ func (r *Run) Close() error {
 	}
 	err := r.lock.Unlock()
 	r.lock, r.resume = nil, nil
+	if alone {
+		return nil
+	}
 	return err
 }

@@ -28,7 +28,8 @@ const (
 )
 
 func testHeader() Record {
-	return Record{Task: "vmas/balance", Method: "mappo", Budget: "smoke", Seed: 3, Host: Host{Go: "go", Cores: 2}}
+	return Record{ID: testID, Task: "vmas/balance", Method: "mappo", Budget: "smoke", Seed: 3,
+		Host: Host{Go: "go", Cores: 2}, Experiment: []byte(testExperiment)}
 }
 
 // openTest opens a store whose notes fail the test; a test that expects some replaces Note.
@@ -41,7 +42,7 @@ func openTest(t testing.TB, dir string) *Store {
 
 func claimTest(t testing.TB, s *Store) *Run {
 	t.Helper()
-	return must.Get(s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), false, nil))(t)
+	return must.Get(s.Claim(context.Background(), testHeader(), false, nil))(t)
 }
 
 // train is a toy trainer whose every number depends on all iterations before. It fails visibly if a checkpoint and the
@@ -205,7 +206,7 @@ func TestResumeStartsAtTheCheckpoint(t *testing.T) {
 func TestIDsAreNoPathsAndStoresNoFiles(t *testing.T) {
 	dir := complete(t)
 	for _, id := range []string{"../x", ""} {
-		_, err := openTest(t, dir).Claim(context.Background(), id, []byte(`{}`), testHeader(), false, nil)
+		_, err := openTest(t, dir).Claim(context.Background(), Record{ID: id}, false, nil)
 		must.Refuse(t, err, "run ID")
 	}
 	if _, err := Open(filepath.Join(dir, testID, recordFile)); err == nil {
@@ -220,7 +221,8 @@ func TestFindSelectsAndOrders(t *testing.T) {
 		{Task: "b", Method: "x", Seed: 1, Budget: "smoke"}, {Task: "a", Method: "y", Seed: 2, Budget: "paper"},
 		{Task: "a", Method: "x", Seed: 10, Budget: "smoke"}, {Task: "a", Method: "x", Seed: 9, Budget: "smoke"},
 	} {
-		r := must.Get(s.Claim(context.Background(), fmt.Sprintf("run-%d", i), []byte(`{}`), h, false, nil))(t)
+		h.ID, h.Experiment = fmt.Sprintf("run-%d", i), []byte(`{}`)
+		r := must.Get(s.Claim(context.Background(), h, false, nil))(t)
 		if i == 3 {
 			must.Do(t, r.Finish(Host{}))
 		}

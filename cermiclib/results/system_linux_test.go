@@ -46,7 +46,7 @@ func TestAFullDiskCostsNothingThatWasWritten(t *testing.T) {
 		dir := smallDisk(t, "256k")
 		filler := fill(t, dir, pages*4096)
 		s := openTest(t, dir)
-		r, err := s.Claim(t.Context(), testID, []byte(testExperiment), testHeader(), false, nil)
+		r, err := s.Claim(t.Context(), testHeader(), false, nil)
 		if err == nil {
 			err = errors.Join(train(r, func() {}), r.Close())
 		}

@@ -36,7 +36,7 @@ type Dist struct {
 // NewDist allocates the buffers for spec; hidden is C.
 func NewDist(s *envs.Spec, hidden int) *Dist {
 	rows := s.NumEnvs * s.Agents
-	d := &Dist{Spec: &s.Act, Hidden: make([]float32, rows*hidden), Importance: make([]float32, rows)}
+	d := &Dist{Spec: &s.Act, Hidden: make([]float32, rows*hidden), Importance: make([]float32, rows), Ratio: RatioMixture}
 	if s.Act.Choices > 0 {
 		d.Logits = make([]float32, rows*s.Act.Choices)
 	} else {
@@ -203,13 +203,13 @@ func logTanhSlope(u float64) float64 {
 
 // Ratio selects the importance ratio of a policy-gradient loss on actions of the mixture: which log-probability is
 // stored, and what the learner compares with it.
-type Ratio uint8
+type Ratio string
 
 // Importance ratios.
 const (
-	RatioMixture Ratio = iota // μ_new/μ_old: surrogate of the ε-soft policy; initially 1
-	RatioTarget               // π_new/μ_old: surrogate of π; Importance = π_old/μ_old times π_new/π_old
-	RatioNaive                // π_new/π_old: treats every action as the policy's own
+	RatioMixture Ratio = "mixture" // μ_new/μ_old: surrogate of the ε-soft policy; initially 1
+	RatioTarget  Ratio = "target"  // π_new/μ_old, clipped relative to π_old/μ_old: unbiased for π, of high variance at large ε
+	RatioNaive   Ratio = "naive"   // π_new/π_old, as if every action were the policy's own: wrong, for comparison
 )
 
 // uniform samples from the allowed choices, or within the bounds.

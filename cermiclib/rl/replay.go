@@ -24,7 +24,6 @@ type Replay struct {
 	chunk      int       // L
 	rows       int       // R: time steps in the ring, one more than the kept frames need
 	steps      int       // time steps added since the start
-	limit      int64     // in bytes
 	seen       Observed  // [R,E,.]
 	choice     []int32   // [R,E,N]
 	alive      []uint8   // [R,E,N]
@@ -59,22 +58,21 @@ func NewReplay(spec *envs.Spec, frames int, limit int64, hidden, chunk int) (*Re
 		return nil, fmt.Errorf("a replay of %d frames is too small: %s needs at least %d, one per parallel environment",
 			frames, spec.Name, spec.NumEnvs)
 	}
-	p := &Replay{spec: spec, chunk: chunk, rows: frames/spec.NumEnvs + 1, limit: limit, hiddenLen: hidden}
+	p := &Replay{spec: spec, chunk: chunk, rows: frames/spec.NumEnvs + 1, hiddenLen: hidden}
 	if hidden > 0 && p.rows-1 < 2*chunk {
 		return nil, fmt.Errorf("a replay of %d steps is too small for chunks of %d: it needs at least %d",
 			p.rows-1, chunk, 2*chunk)
 	}
-	if err := p.fits(); err != nil {
+	if size := p.size(p.frames() / endsEvery); size > float64(limit) {
+		return nil, fmt.Errorf(
+			"a replay of %d frames of %s takes %.2f GB, more than the %.2f GB allowed: keep fewer frames or allow more",
+			p.frames(), spec.Name, size/GB, float64(limit)/GB)
+	}
+	if err := p.fitsMachine(p.frames() / endsEvery); err != nil {
 		return nil, err
 	}
 	slots := p.rows * spec.NumEnvs
-	p.seen = Observed{
-		Obs: make([]float32, slots*spec.Agents*spec.ObsLen()), Cells: make([]uint16, slots*spec.Agents*spec.CellLen()),
-		State: make([]float32, slots*spec.State),
-	}
-	if spec.Masked {
-		p.seen.Mask = make([]uint8, slots*spec.Agents*spec.Act.Choices)
-	}
+	p.seen = newObserved(spec, slots)
 	p.choice, p.alive = make([]int32, slots*spec.Agents), make([]uint8, slots*spec.Agents)
 	p.reward, p.bonus = make([]float32, slots), make([]float32, slots)
 	p.terminated, p.truncated, p.end = make([]uint8, slots), make([]uint8, slots), make([]int32, slots)
@@ -93,11 +91,7 @@ func (p *Replay) eachHidden() int { return p.spec.NumEnvs * p.spec.Agents * p.hi
 
 // size is the number of bytes of a replay with the given number of separate last observations.
 func (p *Replay) size(finals int) float64 {
-	n := float64(p.spec.Agents)
-	observed := 4*(n*float64(p.spec.ObsLen())+float64(p.spec.State)) + 2*n*float64(p.spec.CellLen())
-	if p.spec.Masked {
-		observed += n * float64(p.spec.Act.Choices)
-	}
+	n, observed := float64(p.spec.Agents), observedSize(p.spec)
 	const frame = 4 + 4 + 1 + 1 + 4 // reward, bonus, terminated, truncated, end
 	const agent = 4 + 1             // choice, alive
 	return float64(p.rows)*float64(p.spec.NumEnvs)*(observed+agent*n+frame) +
@@ -106,16 +100,6 @@ func (p *Replay) size(finals int) float64 {
 
 // frames is the capacity.
 func (p *Replay) frames() int { return (p.rows - 1) * p.spec.NumEnvs }
-
-// fits returns an error if the full replay exceeds its limit or the machine's memory.
-func (p *Replay) fits() error {
-	if size := p.size(p.frames() / endsEvery); size > float64(p.limit) {
-		return fmt.Errorf(
-			"a replay of %d frames of %s takes %.2f GB, more than the %.2f GB allowed: keep fewer frames or allow more",
-			p.frames(), p.spec.Name, size/GB, float64(p.limit)/GB)
-	}
-	return p.fitsMachine(p.frames() / endsEvery)
-}
 
 // fitsMachine returns an error if a replay with that many last observations exceeds the machine's memory.
 func (p *Replay) fitsMachine(finals int) error {

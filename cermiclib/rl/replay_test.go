@@ -212,7 +212,7 @@ func TestAcceptedReplayMayGrowBeyondItsLimit(t *testing.T) {
 			t.Fatalf("after %d frames: %v", p.Len(), err)
 		}
 	}
-	if p.size(p.ends) <= float64(p.limit) {
+	if p.size(p.ends) <= float64(smallest) {
 		t.Error("the last observations stay within the limit, so this test checks nothing")
 	}
 }

@@ -32,10 +32,8 @@ type Obs struct {
 type Rollout struct {
 	Spec                  *envs.Spec
 	T, E, N               int
-	Obs                   []float32    // [T+1,E,N,O]; [T+1,E,N,X] beside cells
-	Cells                 []uint16     // [T+1,E,N,H,W]; nil for vector observations
-	State                 []float32    // [T+1,E,S]
-	Mask, Alive           []uint8      // [T+1,E,N,K] (nil: all allowed), [T+1,E,N]
+	Observed                           // [T+1,E]
+	Alive                 []uint8      // [T+1,E,N]
 	Act                   envs.Actions // [T,E,N] or [T,E,N,D], physical units
 	Raw                   []float32    // [T,E,N,D] the same before squashing; nil for discrete actions
 	LogP                  []float32    // [T,E,N] log-density of Act that Dist.Ratio selects
@@ -43,7 +41,6 @@ type Rollout struct {
 	Value                 []float32    // [T,E,N] written by learners that use it
 	Extrinsic, Intrinsic  []float32    // [T,E,N] rewards, added as in Algorithm 1
 	ExtrinsicWeight       float32      // weight of Extrinsic in that sum; 1 unless an explorer changes it
-	Dense, Score          []float32    // [T,E,N], [T,E] only for statistics
 	Terminated, Truncated []uint8      // [T,E]
 	IsFirst               []uint8      // [T,E] 1 where row t is the first of an episode
 	Hidden                []float32    // [T,E,N,C] policy state before each action; zero where an episode starts
@@ -69,9 +66,30 @@ type finals struct {
 // Observed holds the agents' observations of some frames, one row each.
 type Observed struct {
 	Obs   []float32 // [.,N,O]; [.,N,X] beside cells
-	Cells []uint16  // [.,N,H,W]
+	Cells []uint16  // [.,N,H,W]; nil for vector observations
 	State []float32 // [.,S]
-	Mask  []uint8   // [.,N,K]; nil for tasks without masks
+	Mask  []uint8   // [.,N,K]; nil when every action is allowed
+}
+
+func newObserved(s *envs.Spec, frames int) Observed {
+	rows := frames * s.Agents
+	v := Observed{Obs: make([]float32, rows*s.ObsLen()), State: make([]float32, frames*s.State)}
+	if cells := s.CellLen(); cells > 0 {
+		v.Cells = make([]uint16, rows*cells)
+	}
+	if s.Masked {
+		v.Mask = make([]uint8, rows*s.Act.Choices)
+	}
+	return v
+}
+
+// observedSize is the number of bytes of a frame in an Observed.
+func observedSize(s *envs.Spec) float64 {
+	size := s.Agents*(4*s.ObsLen()+2*s.CellLen()) + 4*s.State
+	if s.Masked {
+		size += s.Agents * s.Act.Choices
+	}
+	return float64(size)
 }
 
 // Gather writes the network inputs, observations then cells, into dst [.,N,I] with I = Spec.InLen().
@@ -112,27 +130,17 @@ func (x *Rollout) Rows() int { return x.T * x.E * x.N }
 func NewRollout(spec *envs.Spec, t, hidden int) *Rollout {
 	e, n := spec.NumEnvs, spec.Agents
 	x := &Rollout{
-		Spec: spec, T: t, E: e, N: n,
-		Obs:        make([]float32, (t+1)*e*n*spec.ObsLen()),
-		State:      make([]float32, (t+1)*e*spec.State),
+		Spec: spec, T: t, E: e, N: n, Observed: newObserved(spec, (t+1)*e),
 		Alive:      make([]uint8, (t+1)*e*n),
 		LogP:       make([]float32, t*e*n),
 		Importance: slices.Repeat([]float32{1}, t*e*n),
 		Value:      make([]float32, t*e*n),
 		Extrinsic:  make([]float32, t*e*n),
 		Intrinsic:  make([]float32, t*e*n),
-		Dense:      make([]float32, t*e*n),
-		Score:      make([]float32, t*e),
 		Terminated: make([]uint8, t*e),
 		Truncated:  make([]uint8, t*e),
 		IsFirst:    make([]uint8, t*e),
 		Hidden:     make([]float32, t*e*n*hidden),
-	}
-	if cells := spec.CellLen(); cells > 0 {
-		x.Cells = make([]uint16, (t+1)*e*n*cells)
-	}
-	if spec.Masked {
-		x.Mask = make([]uint8, (t+1)*e*n*spec.Act.Choices)
 	}
 	if spec.Act.Choices > 0 {
 		x.Act.Discrete = make([]int32, t*e*n)
@@ -186,8 +194,6 @@ func (x *Rollout) Record(t int, act *envs.Actions, s *envs.Step) {
 	put(x.Act.Discrete, t, act.Discrete)
 	put(x.Act.Continuous, t, act.Continuous)
 	put(x.Extrinsic, t, reward)
-	put(x.Dense, t, s.Dense)
-	put(x.Score, t, s.Score)
 	put(x.Terminated, t, s.Terminated)
 	put(x.Truncated, t, s.Truncated)
 }
@@ -218,10 +224,7 @@ func (x *Rollout) Done(t, c int) bool {
 }
 
 // frame returns the observations before the action of frame = t·E + c; t = T is allowed.
-func (x *Rollout) frame(frame int) Observed {
-	all := Observed{x.Obs, x.Cells, x.State, x.Mask}
-	return all.row(x.Spec, frame)
-}
+func (x *Rollout) frame(frame int) Observed { return x.Observed.row(x.Spec, frame) }
 
 // next returns the true next observations after frame = t·E + c, also at the end of an episode.
 func (x *Rollout) next(frame int) Observed {
@@ -274,14 +277,6 @@ func (x *Rollout) GatherNext(dst []float32, step int) {
 	gather(dst[:o+h], x.Spec, row(next.Obs, step%x.N, o), row(next.Cells, step%x.N, h))
 }
 
-// Next gathers the true next observations of rows into dst [len(rows), I].
-func (x *Rollout) Next(dst []float32, rows []int32) {
-	width := x.Spec.InLen()
-	for k, row := range rows {
-		x.GatherNext(dst[k*width:(k+1)*width], int(row))
-	}
-}
-
 // gather writes observations obs [B,O] and cells [B,H,W] next to each other into dst [B,I].
 func gather(dst []float32, s *envs.Spec, obs []float32, cells []uint16) {
 	o, h := s.ObsLen(), s.CellLen()
@@ -321,18 +316,13 @@ func (x *Rollout) GatherMask(dst []float32, frame int) {
 // of 36,000 frames takes 0.1 GB with 7 agents and 11 by 11 cells of two bytes. It is a float64, since absurd settings
 // overflow an integer.
 func rolloutSize(s *envs.Spec, t, hidden int) float64 {
-	e, n, k := float64(s.NumEnvs), float64(s.Agents), float64(s.Act.Choices)
-	observed := n*float64(4*s.ObsLen()+2*s.CellLen()+1) + 4*float64(s.State)
-	if s.Masked {
-		observed += n * k
-	}
-	action := 4.0
-	if k == 0 {
+	n, observed, action := float64(s.Agents), observedSize(s)+float64(s.Agents), 4.0
+	if s.Act.Choices == 0 {
 		action = 8 * float64(s.Act.Dim) // before and after squashing
 	}
-	const row = 4 * 6         // log-probability, importance, value, both rewards, dense
-	const frame = 4 + 3*1 + 4 // score, three flags, index of a last observation
-	return e * (float64(t+1)*observed + float64(t)*(n*(action+row+4*float64(hidden))+frame))
+	const row = 4 * 5     // log-probability, importance, value, both rewards
+	const frame = 3*1 + 4 // three flags, index of a last observation
+	return float64(s.NumEnvs) * (float64(t+1)*observed + float64(t)*(n*(action+row+4*float64(hidden))+frame))
 }
 
 // Fits returns an error if this machine lacks the memory for a rollout of t steps; hidden is as in NewRollout.

@@ -52,7 +52,8 @@ func TestAForksTimeIsThatOfItsOwnFrames(t *testing.T) {
 	fork.Forks = []experiment.Fork{{Parent: "0123abcd", At: 540_000}}
 	for id, run := range map[string]experiment.Config{"0123abcd": e, "4567cdef": fork} {
 		text := must.Get(conf.Marshal(run))(t)
-		r := must.Get(st.Claim(t.Context(), id, text, results.Record{Task: "vmas/balance", Method: "mappo", Budget: "short", Seed: 1}, false, nil))(t)
+		header := results.Record{ID: id, Task: "vmas/balance", Method: "mappo", Budget: "short", Seed: 1, Experiment: text}
+		r := must.Get(st.Claim(t.Context(), header, false, nil))(t)
 		seconds := map[string]float64{"0123abcd": 600, "4567cdef": 60}[id]
 		must.Do(t, errors.Join(r.AppendScalars(600_000, map[string]float64{"x": 1}), r.Finish(results.Host{CPU: cpu, Seconds: seconds}), r.Close()))
 	}

@@ -3,6 +3,7 @@
 package xlacache
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -93,17 +94,8 @@ func (f *folder) write(key string, code []byte) {
 		return
 	}
 	sum := sha256.Sum256(code)
-	_, err = t.Write(sum[:])
-	if err == nil {
-		_, err = t.Write(code)
-	}
-	if closing := t.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Rename(t.Name(), f.file(key))
-	}
-	if err != nil {
+	_, err = t.Write(append(sum[:], code...))
+	if cmp.Or(err, t.Close()) != nil || os.Rename(t.Name(), f.file(key)) != nil {
 		os.Remove(t.Name())
 	}
 }
