@@ -57,7 +57,7 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 	}
 	b := &bars{groups: groups, styles: map[string]Style{}}
 	var entries legend
-	for i, style := range Styles(labels...) {
+	for i, style := range labelStyles(labels...) {
 		b.styles[labels[i]] = style
 		entries = append(entries, entry{style.Name, func(c draw.Canvas) {
 			c.FillPolygon(style.Color, rectangle(c.Min.X+4, c.Min.Y-0.5, c.Max.X-4, c.Max.Y-0.5))
@@ -80,7 +80,7 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 	p.X.Tick.Marker = names
 	p.X.Tick.LineStyle.Width, p.X.LineStyle.Width = 0, 0
 	p.X.Min, p.X.Max = -0.5, float64(len(b.groups))-0.5
-	setNote(p, cmp.Or(f.Note, b.note()))
+	p.TextHandler = annotated{Handler: lettering, note: cmp.Or(f.Note, b.note())}
 	return p, nil
 }
 

@@ -3,6 +3,7 @@
 package viz
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -33,10 +34,13 @@ type Figure struct {
 // interval of the mean. All of them are drawn only where every seed has a value. References are thin, dotted and
 // beneath the others. Series without a value are left out, so that a live plot may begin empty; it then says so.
 func Curves(f Figure, series ...Series) (*plot.Plot, error) {
+	return curves(f, series, looksOf(series...))
+}
+
+func curves(f Figure, series []Series, looks []Style) (*plot.Plot, error) {
 	p := newPlot(f)
 	p.Add(marks(f.Marks))
 	var ends endLabels
-	looks := Looks(series...)
 	for layer := range 3 {
 		for i, s := range series {
 			if rank(s) != layer {
@@ -54,23 +58,24 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 		p.Add(ends)
 	}
 	if p.X.Min > p.X.Max { // nothing was drawn
-		p.Add(vacant{})
+		p.Add(painted(func(c draw.Canvas, _ *plot.Plot) {
+			style := typeface(10, false)
+			style.Color = grey
+			c.FillText(style, c.Center(), "no data") // axes alone could be taken for a result
+		}))
 		p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{}, plot.ConstantTicks{}
 	}
-	fit(p)
+	p.X.Min, p.X.Max = limits(min(p.X.Min, 0), p.X.Max) // training begins at 0, also where the first value comes later
+	p.Y.Min, p.Y.Max = limits(p.Y.Min, p.Y.Max)
 	if f.High > f.Low && !constant(f.Low, f.High) {
 		p.Y.Min, p.Y.Max = f.Low, f.High
 	}
-	if f.Note == "" {
-		f.Note = bandNote(series)
-	}
-	setNote(p, f.Note)
+	p.TextHandler = annotated{Handler: lettering, note: cmp.Or(f.Note, bandNote(series))}
 	return p, nil
 }
 
-// Looks are the styles that Curves gives to series of one figure, also for a legend that panels share. References come
-// in their order.
-func Looks(series ...Series) []Style {
+// looksOf are the styles of series in one figure. References come in their order.
+func looksOf(series ...Series) []Style {
 	names, references := make([]lineName, len(series)), 0
 	for i, s := range series {
 		if !s.Reference {
@@ -103,20 +108,26 @@ func theirs(label string) string {
 	return label
 }
 
-// vacant implements plot.Plotter: it says that there is nothing to see, where axes alone could be taken for a result.
-type vacant struct{}
+// painted implements plot.Plotter by a function.
+type painted func(draw.Canvas, *plot.Plot)
 
-func (vacant) Plot(c draw.Canvas, _ *plot.Plot) {
-	style := typeface(10, false)
-	style.Color = grey
-	style.YAlign = draw.YCenter
-	c.FillText(style, c.Center(), "no data")
-}
+// Plot implements plot.Plotter.
+func (f painted) Plot(c draw.Canvas, p *plot.Plot) { f(c, p) }
 
-// fit gives both axes limits that can be drawn. Training begins at 0, also where the first value comes later.
-func fit(p *plot.Plot) {
-	p.X.Min, p.X.Max = limits(min(p.X.Min, 0), p.X.Max)
-	p.Y.Min, p.Y.Max = limits(p.Y.Min, p.Y.Max)
+// SameAxes gives plots the limits that hold the data of each. Plots without data do not count.
+func SameAxes(plots ...*plot.Plot) {
+	plots = slices.DeleteFunc(slices.Clone(plots), func(p *plot.Plot) bool {
+		ticks, named := p.X.Tick.Marker.(plot.ConstantTicks)
+		return named && len(ticks) == 0
+	})
+	x, y := plot.Axis{Min: math.Inf(1), Max: math.Inf(-1)}, plot.Axis{Min: math.Inf(1), Max: math.Inf(-1)}
+	for _, p := range plots {
+		x.Min, x.Max = min(x.Min, p.X.Min), max(x.Max, p.X.Max)
+		y.Min, y.Max = min(y.Min, p.Y.Min), max(y.Max, p.Y.Max)
+	}
+	for _, p := range plots {
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = x.Min, x.Max, y.Min, y.Max
+	}
 }
 
 // rank is the layer of a line, from the lowest, 0, to the uppermost.
@@ -154,13 +165,19 @@ func drawMean(p *plot.Plot, s Series, style Style) (end float64) {
 	}
 	if len(low) > 0 {
 		slices.Reverse(high)
-		p.Add(&plotter.Polygon{XYs: []plotter.XYs{append(low, high...)}, Color: style.Band()})
+		band := fade(style.Color, 0x30) // light enough for several to overlap
+		p.Add(&plotter.Polygon{XYs: []plotter.XYs{append(low, high...)}, Color: band})
 	}
 	if n := len(s.Y); s.Low == nil && n > 1 && n <= dotSeeds {
 		drawEach(p, s, style)
 	}
 	if s.Branched {
-		p.Add(branches{line[0], style.Color})
+		p.Add(painted(func(c draw.Canvas, p *plot.Plot) { // a ring where one line leaves another
+			tx, ty := p.Transforms(&c)
+			circle := ring(vg.Point{X: tx(line[0].X), Y: ty(line[0].Y)}, 2.6)
+			c.FillPolygon(paper, circle)
+			c.StrokeLines(draw.LineStyle{Color: style.Color, Width: vg.Points(1.3)}, append(circle, circle[0], circle[1]))
+		}))
 	}
 	addLine(p, line, style.Line())
 	return line[len(line)-1].Y
@@ -193,19 +210,6 @@ func drawEach(p *plot.Plot, s Series, style Style) {
 
 func addDots(p *plot.Plot, at plotter.XYs, color color.Color, radius vg.Length) {
 	p.Add(&plotter.Scatter{XYs: at, GlyphStyle: draw.GlyphStyle{Color: color, Radius: radius, Shape: draw.CircleGlyph{}}})
-}
-
-// branches implements plot.Plotter: a ring where one line leaves another.
-type branches struct {
-	at    plotter.XY
-	color color.Color
-}
-
-func (b branches) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, ty := p.Transforms(&c)
-	circle := ring(vg.Point{X: tx(b.at.X), Y: ty(b.at.Y)}, 2.6)
-	c.FillPolygon(paper, circle)
-	c.StrokeLines(draw.LineStyle{Color: b.color, Width: vg.Points(1.3)}, append(circle, circle[0], circle[1]))
 }
 
 // addLine adds a line, or a dot where there is only one point to see.

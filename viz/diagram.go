@@ -12,8 +12,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-
-	"cermic/envs/conf"
 )
 
 // Node is a box of a Diagram.
@@ -60,15 +58,10 @@ const (
 
 // Check reports the first arrow that leads nowhere.
 func (d Diagram) Check() error {
-	var names []string
-	for _, n := range d.Nodes {
-		names = append(names, n.Name)
-	}
 	for _, a := range d.Arrows {
 		for _, end := range []string{a.From, a.To} {
-			if !slices.Contains(names, end) {
-				return fmt.Errorf("diagram %q: an arrow leads to or from %q, which is no box%s",
-					d.Title, end, conf.Near(end, names))
+			if !slices.ContainsFunc(d.Nodes, func(n Node) bool { return n.Name == end }) {
+				return fmt.Errorf("diagram %q: an arrow leads to or from %q, which is no box", d.Title, end)
 			}
 		}
 	}

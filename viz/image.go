@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -37,11 +38,22 @@ type Drawing struct {
 	paint         func(draw.Canvas)
 }
 
-// Plotted is a plot of a size, with the margins that every format has.
+// Plotted is a plot of a size, with its note below it and the margins that every format has.
 func Plotted(p *plot.Plot, width, height vg.Length) Drawing {
 	return Drawing{width, height, func(c draw.Canvas) {
-		inner := draw.Crop(c, vg.Points(6), -vg.Points(8), vg.Points(5), -vg.Points(6))
-		arranged(p, inner.Size().X, inner.Size().Y).Draw(inner)
+		inner := draw.Crop(c, 6, -8, 5, -6)
+		p := arranged(p, inner.Size().X, inner.Size().Y)
+		if note := annotationOf(p).note; note != "" {
+			data := p.DataCanvas(inner)
+			middle := data.Center().X
+			note = wrapped(noteStyle().Width, note, 1.9*min(middle-inner.Min.X, inner.Max.X-middle), 4)
+			c.FillText(noteStyle(), vg.Point{X: middle, Y: inner.Min.Y + 2.1}, note)
+			inner = draw.Crop(inner, 0, 0, noteStyle().Height(note)+3.1, 0)
+			if p.X.Label.Text == "" {
+				inner = draw.Crop(inner, 0, 0, 3.7, 0) // as between a name and the ticks
+			}
+		}
+		p.Draw(inner)
 	}}
 }
 
@@ -154,17 +166,44 @@ type Chart struct {
 	Series []Series
 }
 
-// CurvePanels are the Curves of charts in rows with this many columns.
+// CurvePanels are the Curves of charts in rows with this many columns. Lines of unlabelled charts look the same in all
+// of them and are named in one legend, where muted lines are the others. One note explains all bands.
 func CurvePanels(columns int, charts ...Chart) (Panels, error) {
-	var plots []*plot.Plot
+	var all, shared []Series // shared: one of each label in unlabelled charts
+	place := func(s Series) int {
+		return slices.IndexFunc(shared, func(o Series) bool { return o.Label == s.Label })
+	}
 	for _, c := range charts {
-		p, err := Curves(c.Figure, c.Series...)
+		all = append(all, c.Series...)
+		for _, s := range c.Series {
+			if c.Unlabelled && place(s) < 0 {
+				shared = append(shared, s)
+			}
+		}
+	}
+	var plots []*plot.Plot
+	looks, drawn := looksOf(shared...), make([]bool, len(shared))
+	for _, c := range charts {
+		own := looksOf(c.Series...)
+		for k, s := range c.Series {
+			if c.Unlabelled {
+				own[k], drawn[place(s)] = looks[place(s)], drawn[place(s)] || len(s.complete()) > 0
+			}
+		}
+		c.Note = cmp.Or(c.Note, bandNote(all))
+		p, err := curves(c.Figure, c.Series, own)
 		if err != nil {
 			return NewPanels(columns), fmt.Errorf("%s: %w", c.Title, err)
 		}
 		plots = append(plots, p)
 	}
-	return NewPanels(columns, plots...), nil
+	panels := NewPanels(columns, plots...)
+	for i, look := range looks {
+		if look.Name = cmp.Or(look.Name, "others"); drawn[i] {
+			panels.Legend = append(panels.Legend, look)
+		}
+	}
+	return panels, nil
 }
 
 // MaxWidth is that of the widest figure: 1,098 pixels, which fit a notebook's column.
@@ -189,12 +228,11 @@ func (p Panels) Drawing() Drawing {
 		title.YAlign = draw.YTop
 		above = title.Height(text) + 9.5
 	}
-	common, differ := commonNote(p.Rows)
-	note, foot := wrapped(noteStyle().Width, common, width-2*margin, 3), vg.Length(0)
+	note, foot := wrapped(noteStyle().Width, notesOf(p.Rows), width-2*margin, 3), vg.Length(0)
 	if note != "" {
 		foot = noteStyle().Height(note) + 5.6
 	}
-	grid := p.grid(columns, (width-2*margin)/vg.Length(max(columns, 1)), differ)
+	grid := p.grid(columns, (width-2*margin)/vg.Length(max(columns, 1)))
 	height := p.Height*vg.Length(len(grid)) + above + head + foot + 2*margin
 	return Drawing{width, height, func(whole draw.Canvas) {
 		c := draw.Crop(whole, margin, -margin, margin, -margin)
@@ -218,8 +256,8 @@ func (p Panels) Drawing() Drawing {
 	}}
 }
 
-// grid copies the panels, each arranged in the given width. They keep their notes if notes is set.
-func (p Panels) grid(columns int, width vg.Length, notes bool) [][]*plot.Plot {
+// grid copies the panels, each arranged in the given width.
+func (p Panels) grid(columns int, width vg.Length) [][]*plot.Plot {
 	grid := make([][]*plot.Plot, len(p.Rows))
 	for i, row := range p.Rows {
 		grid[i] = make([]*plot.Plot, columns)
@@ -228,9 +266,6 @@ func (p Panels) grid(columns int, width vg.Length, notes bool) [][]*plot.Plot {
 				continue
 			}
 			own := *panel
-			if !notes {
-				setNote(&own, "")
-			}
 			if _, ok := own.X.Tick.Marker.(ticks); ok && p.Width < 4*vg.Inch {
 				own.X.Tick.Marker = ticks{about: 3}
 			}
@@ -240,17 +275,13 @@ func (p Panels) grid(columns int, width vg.Length, notes bool) [][]*plot.Plot {
 	return grid
 }
 
-// commonNote is the note of all panels that have one, empty if theirs differ.
-func commonNote(rows [][]*plot.Plot) (common string, differ bool) {
+// notesOf are the notes of all panels, each once.
+func notesOf(rows [][]*plot.Plot) string {
+	var notes []string
 	for _, p := range slices.Concat(rows...) {
-		if p == nil {
-			continue
+		if p != nil && annotationOf(p).note != "" && !slices.Contains(notes, annotationOf(p).note) {
+			notes = append(notes, annotationOf(p).note)
 		}
-		note := noteOf(p)
-		if note != "" && common != "" && note != common {
-			return "", true
-		}
-		common = cmp.Or(note, common)
 	}
-	return common, false
+	return strings.Join(notes, "; ")
 }

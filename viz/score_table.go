@@ -128,24 +128,20 @@ func (c Cell) compared() string {
 
 // effort is what all measured cells have in common, "3 seeds of 600k frames", or empty if they differ.
 func (g ScoreTable) effort() string {
-	var all *Cell
+	var all []string
 	for _, r := range g.Rows {
-		for i := range r.Cells {
-			for _, c := range []*Cell{&r.Cells[i], r.Cells[i].Dense} {
-				switch {
-				case c == nil || c.Seeds == 0:
-				case all == nil:
-					all = c
-				case all.Seeds != c.Seeds || all.Frames != c.Frames:
-					return ""
+		for _, c := range r.Cells {
+			for _, c := range []*Cell{&c, c.Dense} {
+				if c != nil && c.Seeds > 0 {
+					all = append(all, fmt.Sprintf("%s of %s frames", Count(c.Seeds, "seed"), Short(float64(c.Frames))))
 				}
 			}
 		}
 	}
-	if all == nil {
+	if all = slices.Compact(all); len(all) != 1 {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s frames", Count(all.Seeds, "seed"), Short(float64(all.Frames)))
+	return all[0]
 }
 
 // fewSeeds is the number below which a reader is warned of intervals.

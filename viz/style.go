@@ -3,8 +3,7 @@
 // Package viz turns results into pictures and tables: learning curves, bars, panels, grids of numbers, scenes.
 //
 // Data goes in; a *plot.Plot, an image or a ScoreTable comes out. Nothing here reads a store, trains, or imports
-// GoMLX, so a notebook cell that only plots compiles and links quickly. A method has one look everywhere, given by
-// Styles.
+// GoMLX, so a notebook cell that only plots compiles and links quickly. A method has one look everywhere.
 package viz
 
 import (
@@ -33,9 +32,6 @@ type Style struct {
 func (s Style) Line() draw.LineStyle {
 	return draw.LineStyle{Color: s.Color, Width: s.Width, Dashes: s.Dashes}
 }
-
-// Band is the colour of an interval around the line, light enough for several to overlap.
-func (s Style) Band() color.NRGBA { return fade(s.Color, 0x30) }
 
 // key is equal for styles that cannot be distinguished.
 func (s Style) key() string { return fmt.Sprint(s.Color, s.Dashes, s.Width) }
@@ -84,9 +80,9 @@ func (c cues) on(s Style) Style {
 	return s
 }
 
-// Styles returns a style of its own for each label of one figure, by the rules of stylesOf; "" keeps a place free. A
-// method is named by its identifier or its printed name: "mappo-cermic", "MAPPO-CERMIC".
-func Styles(labels ...string) []Style {
+// labelStyles returns a style of its own for each label of one figure, by the rules of stylesOf; "" keeps a place
+// free. A method is named by its identifier or its printed name: "mappo-cermic", "MAPPO-CERMIC".
+func labelStyles(labels ...string) []Style {
 	names := make([]lineName, len(labels))
 	for i, label := range labels {
 		names[i].label = label
@@ -238,27 +234,18 @@ var (
 
 var (
 	solid   []vg.Length
-	dashed  = pattern(6, 2.5)
-	dotted  = pattern(1.5, 2)
-	dashDot = pattern(5, 2, 1.5, 2)
-	hatched = pattern(2, 2) // of runs with noise
+	dashed  = []vg.Length{6, 2.5}
+	dotted  = []vg.Length{1.5, 2}
+	dashDot = []vg.Length{5, 2, 1.5, 2}
+	hatched = []vg.Length{2, 2} // of runs with noise
 )
 
 // dashes are the patterns of lines that share a colour, in order.
-var dashes = [][]vg.Length{solid, dashed, pattern(12, 3), pattern(7, 2, 1.5, 2, 1.5, 2),
-	dashDot, dotted, pattern(2.5, 4), pattern(12, 2, 3, 2)}
+var dashes = [][]vg.Length{solid, dashed, {12, 3}, {7, 2, 1.5, 2, 1.5, 2}, dashDot, dotted, {2.5, 4}, {12, 2, 3, 2}}
 
 // referenceDashes are the patterns of recorded curves of other programs, which are all brown.
-var referenceDashes = [][]vg.Length{dotted, dashDot, pattern(2.5, 4), pattern(7, 2, 1.5, 2, 1.5, 2),
-	pattern(12, 2, 3, 2), dashed, pattern(12, 3), pattern(1, 5)}
-
-func pattern(points ...float64) []vg.Length {
-	out := make([]vg.Length, len(points))
-	for i, v := range points {
-		out[i] = vg.Points(v)
-	}
-	return out
-}
+var referenceDashes = [][]vg.Length{dotted, dashDot, {2.5, 4}, {7, 2, 1.5, 2, 1.5, 2}, {12, 2, 3, 2},
+	dashed, {12, 3}, {1, 5}}
 
 // methods are the styles of methods by identifier. Line width and dashes are a second cue beside colour. CERMIC is
 // heavy, policy gradients are solid, value learners dashed, and CERMIC with Theorem 1's bonus is dash-dotted.

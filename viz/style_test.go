@@ -56,7 +56,7 @@ func TestLinesOfAFigureDifferInDashesOrColour(t *testing.T) {
 		names = append(names, lineName{"mappo-cermic explore.memory=" + memory, "mappo-cermic", cues{memory: memory}})
 	}
 	styles := stylesOf(names)
-	styles = append(styles, Looks(Series{Label: "recorded", Reference: true})...)
+	styles = append(styles, looksOf(Series{Label: "recorded", Reference: true})...)
 	for i, x := range styles {
 		for _, y := range styles[:i] {
 			d := distance(lab(x.Color, deficiencies["deuteranopia"]), lab(y.Color, deficiencies["deuteranopia"]))
@@ -169,7 +169,7 @@ func TestNoTwoLinesOfAFigureLookAlike(t *testing.T) {
 		references[i] = Series{Label: fmt.Sprint("imported ", i), Reference: true}
 	}
 	seen := map[string]bool{}
-	for _, s := range Looks(references...) {
+	for _, s := range looksOf(references...) {
 		if seen[s.key()] {
 			t.Errorf("%s looks like another reference", s.Name)
 		}

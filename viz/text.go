@@ -3,6 +3,7 @@
 package viz
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	"unicode"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -55,18 +55,19 @@ func wrapped[N vg.Length | int](width func(string) N, s string, most N, count in
 	return strings.Join(lines, "\n")
 }
 
-// room is a text handler that carries the width of the picture.
-type room struct {
+// annotated is the text handler of a plot. It carries what gonum's Plot has no field for.
+type annotated struct {
 	text.Handler
-	width vg.Length
+	note  string    // small, under the plot
+	width vg.Length // of the picture; 0 until the plot is arranged
 }
 
 // widthOf is the width of a plot's picture; until the plot is arranged, the width of a single figure.
-func widthOf(p *plot.Plot) vg.Length {
-	if r, ok := p.TextHandler.(room); ok {
-		return r.width
-	}
-	return Width
+func widthOf(p *plot.Plot) vg.Length { return cmp.Or(annotationOf(p).width, Width) }
+
+func annotationOf(p *plot.Plot) annotated {
+	a, _ := p.TextHandler.(annotated)
+	return a
 }
 
 // setNames gives each name under a plot its part of the width; words too long for it stand upright if there is room.
@@ -88,15 +89,14 @@ func setNames(p *plot.Plot, names plot.ConstantTicks, width, below vg.Length) {
 	p.X.Tick.Marker = fitting
 }
 
-// arranged is a copy of a plot whose title, note and names fit a picture of this size.
+// arranged is a copy of a plot whose title and names fit a picture of this size.
 func arranged(full *plot.Plot, width, height vg.Length) *plot.Plot {
 	p := *full
-	p.TextHandler = room{lettering, width}
+	p.TextHandler = annotated{lettering, annotationOf(full).note, width}
 	p.Title.Text = wrapped(p.Title.TextStyle.Width, p.Title.Text, 0.95*width, 2)
-	note, label, under := noteOf(&p), p.X.Label.Text, p.X.Tick.Marker
-	setNote(&p, "")
 	p.Y.Label.Text = fitted(p.Y.Label.TextStyle.Width, p.Y.Label.Text, 0.75*height)
-	names, named := under.(plot.ConstantTicks)
+	label := p.X.Label.Text
+	names, named := p.X.Tick.Marker.(plot.ConstantTicks)
 	if p.X.Label.Text = ""; named { // long texts under the data would take room beside them
 		p.X.Tick.Marker = plot.ConstantTicks{}
 	}
@@ -104,9 +104,7 @@ func arranged(full *plot.Plot, width, height vg.Length) *plot.Plot {
 	if named {
 		setNames(&p, names, data.Size().X, 0.3*height)
 	}
-	across := 1.9 * min(data.Center().X, width-data.Center().X) // of texts centred under the data
-	p.X.Label.Text = fitted(p.X.Label.TextStyle.Width, label, across)
-	setNote(&p, wrapped(noteStyle().Width, note, across, 4))
+	p.X.Label.Text = fitted(p.X.Label.TextStyle.Width, label, 1.9*min(data.Center().X, width-data.Center().X))
 	return &p
 }
 
@@ -179,70 +177,12 @@ func Clock(seconds float64) string {
 	}
 }
 
-// noteRow is the height of the small line that says what bands and whiskers are.
-const noteRow = vg.Length(11)
-
-// noteStyle is its lettering.
+// noteStyle is the lettering of the small lines that say what bands and whiskers are.
 func noteStyle() text.Style {
 	style := typeface(7.5, false)
 	style.Color = grey
 	style.YAlign = text.YBottom
 	return style
-}
-
-// setNote puts a note under the name of the horizontal axis; an empty one takes it away.
-func setNote(p *plot.Plot, note string) {
-	p.X.Label.TextStyle.Handler = lettering
-	p.X.Label.Text = strings.TrimSpace(p.X.Label.Text)
-	if note != "" {
-		p.X.Label.TextStyle.Handler = noted{lettering, note}
-		p.X.Label.Text += " " // gonum leaves no room for an axis without a name
-	}
-}
-
-// noteOf is the note of a plot.
-func noteOf(p *plot.Plot) string {
-	n, _ := p.X.Label.TextStyle.Handler.(noted)
-	return n.note
-}
-
-// noted writes the name of an axis with a note under it.
-type noted struct {
-	text.Handler
-	note string
-}
-
-// own are the lines of the note.
-func (n noted) own() []string { return strings.Split(n.note, "\n") }
-
-// Lines implements text.Handler: a text is as high as its lines.
-func (n noted) Lines(name string) []string {
-	if strings.TrimSpace(name) == "" {
-		return n.own()
-	}
-	return append(n.Handler.Lines(name), n.own()...)
-}
-
-// Box implements text.Handler. The note takes no width. gonum finds the two ends of a plot from the boxes that extend
-// farthest. As the name of an axis, a wide note would move the right end of a narrow plot, and aligned plots would
-// leave the picture.
-func (n noted) Box(line string, f font.Font) (width, height, depth vg.Length) {
-	width, height, depth = n.Handler.Box(line, f)
-	if slices.Contains(n.own(), line) {
-		width = 0
-	}
-	return width, height, depth
-}
-
-func (n noted) Draw(c vg.Canvas, name string, style text.Style, at vg.Point) {
-	small := noteStyle()
-	small.XAlign, small.YAlign = style.XAlign, style.YAlign
-	lines := n.own()
-	for i, line := range lines {
-		small.Handler.Draw(c, line, small, at.Add(vg.Point{Y: noteRow * vg.Length(len(lines)-1-i)}))
-	}
-	style.Handler = n.Handler
-	n.Handler.Draw(c, strings.TrimSpace(name), style, at.Add(vg.Point{Y: noteRow * vg.Length(len(lines))}))
 }
 
 // bandNote says what stands around the means of series: up to five seeds each by itself, of more a bootstrap interval.

@@ -16,8 +16,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 
 	"cermic/envs"
 	"cermic/envs/envtest/must"
@@ -38,7 +36,9 @@ func figuresNamed(t *testing.T, s string) map[string]*plot.Plot {
 	out := map[string]*plot.Plot{}
 	for name, draw := range map[string]func() (*plot.Plot, error){
 		"curves": func() (*plot.Plot, error) {
-			return Curves(f, Line(s, []float64{0, 1}, []float64{0, 1}), Line(s+" again", []float64{0, 1}, []float64{0, 2}))
+			dotted := Line(s, []float64{0, 1}, []float64{0, 1})
+			dotted.Reference = true // along no negative width, which would take for ever
+			return Curves(f, dotted, Line(s+" again", []float64{0, 1}, []float64{0, 2}))
 		},
 		"bars":    func() (*plot.Plot, error) { return Bars(f, Group{Bars: bars}) },
 		"groups":  func() (*plot.Plot, error) { return Bars(f, Group{s, bars[:2]}, Group{s, bars[2:4]}) },
@@ -78,7 +78,7 @@ func TestTextsStayInThePicture(t *testing.T) {
 				t.Errorf("the SVG of %s of %q: %v", name, s, err)
 			}
 			panels := NewPanels(3, p, p, p, p)
-			panels.Title, panels.Legend = s, Styles(s, s+" again")
+			panels.Title, panels.Legend = s, labelStyles(s, s+" again")
 			checkEdges(t, fmt.Sprintf("panels of %s %d", name, i), panels.Drawing().Image())
 		}
 		boxes := Diagram{Title: s, Nodes: []Node{{Name: "a", Title: s, Lines: []string{s}}, {Name: "b", Column: 1}},
@@ -140,20 +140,7 @@ func TestScenesOfAnyNumbers(t *testing.T) {
 	}
 }
 
-// Plots are aligned by the space around their data areas, at any width in between.
-func TestALongNoteTakesNoRoomBesideALine(t *testing.T) {
-	line := Line("MAPPO-CERMIC", []float64{0, 1}, []float64{0, 1})
-	p := must.Get(Curves(Figure{X: "frames", Y: "reward"}, line))(t)
-	narrow := draw.New(vgimg.New(2.2*vg.Inch, 2*vg.Inch))
-	setNote(p, "")
-	want := p.DataCanvas(narrow)
-	setNote(p, strings.Repeat("other lines are one seed each; ", 4))
-	if got := p.DataCanvas(narrow); got.Min.X != want.Min.X || got.Max.X != want.Max.X {
-		t.Errorf("with a long note the data lie from %v to %v, without one from %v to %v", got.Min.X, got.Max.X, want.Min.X, want.Max.X)
-	}
-}
-
-func TestNotesThatDifferAreBrokenToTheWidthOfTheirPanels(t *testing.T) {
+func TestNotesOfPanelsAreBrokenToTheirWidth(t *testing.T) {
 	const note = "mean of 2 to 5 seeds, which are the dots; bands: standard deviation over runs; other lines are one seed each"
 	const width = 2 * vg.Inch
 	broken := wrapped(noteStyle().Width, note, width, 9)
@@ -165,14 +152,15 @@ func TestNotesThatDifferAreBrokenToTheWidthOfTheirPanels(t *testing.T) {
 			t.Errorf("%q is %v wide, want %v at most", line, w, width)
 		}
 	}
-	differ := Panels{Rows: make([][]*plot.Plot, 1), Width: 2 * vg.Inch, Height: 2 * vg.Inch}
-	for _, note := range []string{note, note + ", too"} {
-		line := Line("MAPPO", []float64{0, 1}, []float64{0, 1})
-		p := must.Get(Curves(Figure{X: "frames", Y: "reward", Note: note}, line))(t)
-		differ.Rows[0] = append(differ.Rows[0], p)
+	short := []float64{0, 1}
+	one, two := Line("qmix", short, short), Series{Label: "mappo", X: short, Y: [][]float64{short, short}}
+	panels := must.Get(CurvePanels(2, Chart{Series: []Series{one}}, Chart{Series: []Series{two}}))(t)
+	if got, want := notesOf(panels.Rows), "mean of 2 seeds, which are the dots; other lines are one seed each"; got != want {
+		t.Errorf("the note of two panels is %q, want %q", got, want)
 	}
-	differ.Drawing().Image()
-	if got := noteOf(differ.Rows[0][0]); got != note { // the caller's plots do not change
-		t.Errorf("the plot's own note became %q", got)
+	panels.Rows[0][0].TextHandler = annotated{lettering, note, 0}
+	panels.Rows = append(panels.Rows, panels.Rows[0])
+	if got, want := notesOf(panels.Rows), note+"; mean of 2 seeds, which are the dots; other lines are one seed each"; got != want {
+		t.Errorf("two notes are joined to %q, want %q", got, want)
 	}
 }

@@ -33,9 +33,11 @@ func Encounters(in *results.Trace, columns int) (Panels, error) {
 	margin := 0.05 * max(high-low, 1e-6)
 	f := Figure{Y: "r^i (√nats)", Unlabelled: true, Low: low - margin, High: high + margin}
 	title := fmt.Sprintf("%s after %s frames; coloured: another agent in sight", in.Task, Short(float64(in.Frames)))
-	return perAgent(in, columns, title, f, func(i int) []Series {
+	panels, err := perAgent(in, columns, title, f, func(i int) []Series {
 		return []Series{stepLine(agentNames(in.Agents)[i], in, i, func(row int) float64 { return in.Bonus[row] })}
 	})
+	panels.Legend = nil // the titles name the agents
+	return panels, err
 }
 
 // perAgent are panels over the steps of an episode, one an agent, coloured where the agent sees another one.
@@ -81,32 +83,48 @@ func sights(in *results.Trace, agent int) []mark {
 func Codes(in *results.Trace, seed uint64) (Panels, error) {
 	panels := NewPanels(2)
 	panels.Width, panels.Height = 4.1*vg.Inch, 2.9*vg.Inch
-	panels.Rows, panels.Legend = make([][]*plot.Plot, 2), Styles(agentNames(in.Agents)...)
+	panels.Rows, panels.Legend = make([][]*plot.Plot, 2), labelStyles(agentNames(in.Agents)...)
 	for _, code := range []struct {
 		name string
 		rows [][]float64
 	}{{"s_t", in.Embed}, {"x_t", in.Latent}} {
-		plane, share, err := stats.PCA(code.rows)
+		if want := in.Steps * in.Agents; len(code.rows) != want {
+			return panels, fmt.Errorf("%s of %d agent steps, want %d", code.name, len(code.rows), want)
+		}
+		both, err := projections("first", code.rows, thinned(in, code.rows, 600), seed)
 		if err != nil {
 			return panels, fmt.Errorf("%s: %w", code.name, err)
 		}
-		layout, err := tsne(thinned(in, code.rows, 600), seed)
-		if err != nil {
-			return panels, fmt.Errorf("%s: %w", code.name, err)
+		for k, q := range both {
+			f := q.axes
+			f.Title = code.name + ", " + q.name
+			p, err := scatter(f, byAgent(in, q.points)...)
+			if err != nil {
+				return panels, err
+			}
+			panels.Rows[k] = append(panels.Rows[k], p)
 		}
-		f := Figure{Title: code.name + ", principal components"}
-		f.X, f.Y = fmt.Sprintf("first (%.0f %%)", 100*share[0]), fmt.Sprintf("second (%.0f %%)", 100*share[1])
-		above, err := scatter(f, byAgent(in, plane)...)
-		if err != nil {
-			return panels, err
-		}
-		below, err := scatter(Figure{Title: code.name + ", t-SNE"}, byAgent(in, layout)...)
-		if err != nil {
-			return panels, err
-		}
-		panels.Rows[0], panels.Rows[1] = append(panels.Rows[0], above), append(panels.Rows[1], below)
 	}
 	return panels, nil
+}
+
+// projection is a set of points in the plane.
+type projection struct {
+	name   string
+	points [][2]float64
+	axes   Figure // their names
+}
+
+// projections are rows on their principal components, the first of which has a name, and some of the rows by t-SNE.
+func projections(first string, rows, some [][]float64, seed uint64) (both [2]projection, err error) {
+	plane, share, err := stats.PCA(rows)
+	if err != nil {
+		return both, err
+	}
+	const perplexity = 20
+	layout, err := stats.TSNE(some, min(perplexity, float64(len(some))/3), seed)
+	axes := Figure{X: fmt.Sprintf("%s (%.0f %%)", first, 100*share[0]), Y: fmt.Sprintf("second (%.0f %%)", 100*share[1])}
+	return [2]projection{{"principal components", plane, axes}, {"t-SNE", layout, Figure{}}}, err
 }
 
 // stride is the number of steps between two selected ones, for at most so many agent steps: the time of t-SNE is
@@ -221,30 +239,18 @@ func Paths(seed uint64, episodes ...*results.Trace) (Panels, error) {
 	if err != nil {
 		return panels, err
 	}
-	plane, share, err := stats.PCA(rows)
+	both, err := projections("first component", rows, rows, seed)
 	if err != nil {
 		return panels, err
 	}
-	layout, err := tsne(rows, seed)
+	above, err := pathRow(episodes, both[0], "")
 	if err != nil {
 		return panels, err
 	}
-	var f Figure
-	f.X, f.Y = fmt.Sprintf("first component (%.0f %%)", 100*share[0]), fmt.Sprintf("second (%.0f %%)", 100*share[1])
-	above, err := pathRow(episodes, plane, "", f)
-	if err != nil {
-		return panels, err
-	}
-	below, err := pathRow(episodes, layout, ", t-SNE", Figure{})
+	below, err := pathRow(episodes, both[1], ", "+both[1].name)
 	panels.Rows = [][]*plot.Plot{above, below}
-	panels.Legend = Styles(agentNames(episodes[0].Agents)...)
+	panels.Legend = labelStyles(agentNames(episodes[0].Agents)...)
 	return panels, err
-}
-
-// tsne lays rows out in the plane.
-func tsne(rows [][]float64, seed uint64) ([][2]float64, error) {
-	const perplexity = 20
-	return stats.TSNE(rows, min(perplexity, float64(len(rows))/3), seed)
 }
 
 // mostMapped is how many agent steps of an episode, and as many predictions, Paths draws.
@@ -271,8 +277,10 @@ func mapped(episodes []*results.Trace) (rows [][]float64, err error) {
 }
 
 // pathRow draws a panel an episode and one of x_t, from points in the order of mapped, on common axes.
-func pathRow(episodes []*results.Trace, points [][2]float64, suffix string, f Figure) (row []*plot.Plot, err error) {
+func pathRow(episodes []*results.Trace, q projection, suffix string) (row []*plot.Plot, err error) {
+	points := q.points
 	draw := func(title string, clouds ...cloud) error {
+		f := q.axes
 		f.Title = title + suffix
 		p, err := scatter(f, clouds...)
 		row = append(row, p)
@@ -296,12 +304,12 @@ func pathRow(episodes []*results.Trace, points [][2]float64, suffix string, f Fi
 	if err := draw("x_t among the left s_t", append(first, byAgent(episodes[0], points)...)...); err != nil {
 		return nil, err
 	}
-	shareAxes(row)
+	SameAxes(row...)
 	return row, nil
 }
 
-// shortLabel is a label as Styles prints it, of a length that a title has room for.
-func shortLabel(label string) string { return cut(Styles(label)[0].Name) }
+// shortLabel is a label as figures print it, of a length that a title has room for.
+func shortLabel(label string) string { return cut(labelStyles(label)[0].Name) }
 
 // pathsOf are the paths of an episode's agents, with a dark dot where another agent is in sight.
 func pathsOf(in *results.Trace, points [][2]float64) []cloud {
@@ -313,18 +321,6 @@ func pathsOf(in *results.Trace, points [][2]float64) []cloud {
 		}
 	}
 	return clouds
-}
-
-// shareAxes gives all plots the limits that hold the points of each.
-func shareAxes(plots []*plot.Plot) {
-	x, y := plots[0].X, plots[0].Y
-	for _, p := range plots {
-		x.Min, x.Max = min(x.Min, p.X.Min), max(x.Max, p.X.Max)
-		y.Min, y.Max = min(y.Min, p.Y.Min), max(y.Max, p.Y.Max)
-	}
-	for _, p := range plots {
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = x.Min, x.Max, y.Min, y.Max
-	}
 }
 
 // Ends draws how far s_t, and the s_t that x_t predicts, are from the last s_t of the episode, in one panel per
@@ -360,7 +356,7 @@ func scatter(f Figure, clouds ...cloud) (*plot.Plot, error) {
 	for i, c := range clouds {
 		labels[i] = c.Label
 	}
-	for i, style := range Styles(labels...) {
+	for i, style := range labelStyles(labels...) {
 		xy := make(plotter.XYs, len(clouds[i].Points))
 		for j, q := range clouds[i].Points {
 			if math.IsNaN(q[0]+q[1]) || undrawable(q[0]) || undrawable(q[1]) {

@@ -29,16 +29,6 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 	// A setting keeps its colour when another comes to the front.
 	slices.SortStableFunc(gs, func(a, b results.Group) int { return cmp.Compare(a.Label, b.Label) })
 	parent, _ := front.Fork()
-	muted := func(series []Series) []Series {
-		for k, g := range gs {
-			if len(gs) > 5 && !slices.ContainsFunc(g.Runs, func(r *results.Record) bool {
-				return r.ID == front.ID || r.ID == parent || r.Complete
-			}) {
-				series[k] = series[k].Muted()
-			}
-		}
-		return series
-	}
 	var charts []Chart
 	last := 0.0
 	for _, m := range ofGroups(results.Flat(gs), measures) {
@@ -46,30 +36,27 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 		if m.Name == Score {
 			lines = Evals(gs)
 		}
-		series := perGroup(gs, lines)
+		series := make([]Series, len(gs))
 		for k, g := range gs {
-			series[k].Faint = !slices.ContainsFunc(g.Runs, func(r *results.Record) bool { return r.ID == front.ID })
+			has := func(is func(*results.Record) bool) bool { return slices.ContainsFunc(g.Runs, is) }
+			series[k] = seriesOf(g) // without a line, it keeps the place of its colour
+			if i := slices.IndexFunc(lines, func(s Series) bool { return s.Label == g.Label }); i >= 0 {
+				series[k] = lines[i]
+			}
+			series[k].Faint = !has(func(r *results.Record) bool { return r.ID == front.ID })
 			last = max(last, slices.Max(append(series[k].X, 0)))
+			if len(gs) > 5 && !has(func(r *results.Record) bool {
+				return r.ID == front.ID || r.ID == parent || r.Complete
+			}) {
+				series[k] = series[k].Muted()
+			}
 		}
-		charts = append(charts, Chart{Figure{Title: m.Title, X: "frames", Unlabelled: true}, muted(series)})
+		charts = append(charts, Chart{Figure{Title: m.Title, X: "frames", Unlabelled: true}, series})
 	}
 	p, err := CurvePanels(columns, charts...)
 	p.Width, p.Height = vg.Length(7.6/float64(columns))*vg.Inch, 2.2*vg.Inch
-	p.Legend = slices.DeleteFunc(Looks(muted(perGroup(gs, nil))...), func(s Style) bool { return s.Name == "" })
 	for _, plot := range slices.Concat(p.Rows...) {
 		plot.X.Max = max(plot.X.Max, last) // evaluations are rare, and all panels have one axis
 	}
 	return p, err
-}
-
-// perGroup is one series a group: that of lines with its label, or an empty one, which keeps the place of its colour.
-func perGroup(gs []results.Group, lines []Series) []Series {
-	out := make([]Series, len(gs))
-	for k, g := range gs {
-		out[k] = seriesOf(g)
-		if i := slices.IndexFunc(lines, func(s Series) bool { return s.Label == g.Label }); i >= 0 {
-			out[k] = lines[i]
-		}
-	}
-	return out
 }

@@ -79,20 +79,6 @@ func (h *heat) plot(title string) *plot.Plot {
 	return p
 }
 
-// limits are the least and the greatest value; without any, low > high.
-func (h *heat) limits() (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for _, v := range h.value {
-		if !math.IsNaN(v) {
-			low, high = min(low, v), max(high, v)
-		}
-	}
-	if h.log && high > 0 {
-		low = 1
-	}
-	return low, high
-}
-
 // share places a value between the limits, from 0 to 1.
 func (h *heat) share(v, low, high float64) float64 {
 	if h.log {
@@ -111,7 +97,14 @@ func (h *heat) Plot(c draw.Canvas, _ *plot.Plot) {
 	q := h.Projection
 	columns, rows := float64(q.Columns), float64(q.Rows)
 	p := newPainter(draw.Crop(c, 0, 0, scaleRow, 0), envs.Scene{MaxX: columns, MaxY: rows})
-	low, high := h.limits()
+	seen := slices.DeleteFunc(slices.Clone(h.value), math.IsNaN)
+	low, high := 1., 1. // of counts
+	if len(seen) > 0 {
+		high = slices.Max(seen)
+		if !h.log {
+			low = slices.Min(seen)
+		}
+	}
 	for cell, v := range h.value {
 		x, y := float64(cell%q.Columns), float64(q.Rows-1-cell/q.Columns)
 		a, b := p.at(x, y), p.at(x+1, y+1)
@@ -130,17 +123,17 @@ func (h *heat) Plot(c draw.Canvas, _ *plot.Plot) {
 	a, b := p.at(0, 0), p.at(columns, rows)
 	frame := rectangle(a.X, a.Y, b.X, b.Y)
 	c.StrokeLines(draw.LineStyle{Color: stone, Width: vg.Points(0.8)}, append(frame, frame[0]))
-	h.scale(c, low, high)
-}
-
-// scale draws the colours between their ends.
-func (h *heat) scale(c draw.Canvas, low, high float64) {
-	style := typeface(8, false)
-	y := c.Min.Y + 5
-	if low > high {
-		c.FillText(style, vg.Point{X: c.Center().X, Y: y}, "no visits yet")
+	if len(seen) == 0 {
+		c.FillText(typeface(8, false), vg.Point{X: c.Center().X, Y: c.Min.Y + 5}, "no visits yet")
 		return
 	}
+	drawScale(c, low, high)
+}
+
+// drawScale draws the colours between their ends.
+func drawScale(c draw.Canvas, low, high float64) {
+	style := typeface(8, false)
+	y := c.Min.Y + 5
 	const steps, width = 24, vg.Length(90)
 	left := c.Center().X - width/2
 	for k := range steps {

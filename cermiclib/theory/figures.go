@@ -20,6 +20,15 @@ func Linspace(low, high float64, n int) []float64 {
 	return x
 }
 
+// each is f of every x.
+func each(x []float64, f func(float64) float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = f(v)
+	}
+	return out
+}
+
 // Sandwich is Theorem 1 over x: the reward between its two bounds, until it leaves them at Root.
 type Sandwich struct {
 	X, Lower, Reward, Upper []float64 // ρ·r^ucb, r^i, √2·ρ·r^ucb
@@ -27,13 +36,10 @@ type Sandwich struct {
 
 // SandwichBand evaluates the theorem at every x for c outputs; ζ cancels.
 func SandwichBand(x []float64, c int) Sandwich {
-	s := Sandwich{X: x}
-	for _, v := range x {
-		lower := rho(c, 1) * ucbBonus(v, 1)
-		s.Lower, s.Upper = append(s.Lower, lower), append(s.Upper, math.Sqrt2*lower)
-		s.Reward = append(s.Reward, intrinsicReward(v, c))
-	}
-	return s
+	lower := func(v float64) float64 { return rho(c, 1) * ucbBonus(v, 1) }
+	reward := func(v float64) float64 { return intrinsicReward(v, c) }
+	upper := func(v float64) float64 { return math.Sqrt2 * lower(v) }
+	return Sandwich{x, each(x, lower), each(x, reward), each(x, upper)}
 }
 
 // Violations relates ‖η‖²/λ to how often, and how far, an LSVI run leaves the sandwich.
@@ -73,15 +79,13 @@ type Learning struct {
 // These are the data of the bonus-decay and of the regret figure.
 func LearningCurves(m *MDP, settings LSVI, zetas []float64, seeds []uint64) ([]Learning, error) {
 	var all []LSVI
-	for _, zeta := range zetas {
-		l := settings
-		l.Bonus, l.Zeta = UCB, zeta
-		all = append(all, l)
+	settings.Bonus = UCB
+	for _, settings.Zeta = range zetas {
+		all = append(all, settings)
 	}
-	last := settings
-	last.Bonus = Information
+	settings.Bonus = Information
 	var curves []Learning
-	for _, l := range append(all, last) {
+	for _, l := range append(all, settings) {
 		for _, l.Seed = range seeds {
 			t, err := l.run(m)
 			if err != nil {
@@ -103,12 +107,9 @@ type Surprises struct {
 
 // SurpriseCurve evaluates the formula and draws at every x > 0.
 func SurpriseCurve(x []float64, c, draws int, seed uint64) Surprises {
-	s := Surprises{Output: c, X: x}
-	for _, v := range x {
-		outside := outsideShare(sampleSurprise(v, c, draws, seed), v, c)
-		s.Outside, s.SampledOut = append(s.Outside, outsideBand(v, c)), append(s.SampledOut, outside)
-	}
-	return s
+	exact := func(v float64) float64 { return outsideBand(v, c) }
+	sampled := func(v float64) float64 { return outsideShare(sampleSurprise(v, c, draws, seed), v, c) }
+	return Surprises{c, x, each(x, exact), each(x, sampled)}
 }
 
 // Worst is the worst-case probability of s̃ ≤ b, in closed form and by search.
@@ -119,11 +120,7 @@ type Worst struct {
 
 // WorstCurve evaluates both at every b, the search on points × points moments.
 func WorstCurve(a Ambiguity, b []float64, points int) Worst {
-	w := Worst{Set: a, B: b}
-	for _, v := range b {
-		w.Closed, w.Search = append(w.Closed, a.worstCase(v)), append(w.Search, a.search(v, points))
-	}
-	return w
+	return Worst{a, b, each(b, a.worstCase), each(b, func(v float64) float64 { return a.search(v, points) })}
 }
 
 // Multipliers is β over the chance level ε, beside the multiplier that suffices for a Gaussian Ψ.
@@ -134,11 +131,8 @@ type Multipliers struct {
 
 // MultiplierCurve evaluates β at every ε in (0, 1).
 func MultiplierCurve(a Ambiguity, epsilon []float64) Multipliers {
-	m := Multipliers{Set: a, Epsilon: epsilon}
-	for _, e := range epsilon {
-		m.Beta, m.Enough = append(m.Beta, a.Multiplier(e)), append(m.Enough, distuv.UnitNormal.Quantile(1-e))
-	}
-	return m
+	gaussian := func(e float64) float64 { return distuv.UnitNormal.Quantile(1 - e) }
+	return Multipliers{a, epsilon, each(epsilon, a.Multiplier), each(epsilon, gaussian)}
 }
 
 // Informations is the six estimates over the true mutual information, all in nats.

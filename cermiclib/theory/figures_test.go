@@ -20,6 +20,7 @@ func TestSandwichBandCrossesItsLowerBoundAtTheRoot(t *testing.T) {
 	}
 }
 
+// A first visit has x = ‖η‖²/λ. After a visit x/(1+x) < 1 is left, so that no second visit can violate.
 func TestViolationScanSwitchesOnAtTheRoot(t *testing.T) {
 	l := DefaultLSVI()
 	l.Episodes = 100

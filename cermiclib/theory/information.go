@@ -61,10 +61,10 @@ func (p Pair) train() (*critic, error) {
 	c := newCritic(p.Dim, p.Negatives+1, p.Squash)
 	grad, m1, m2 := make([]float64, len(c.weight)), make([]float64, len(c.weight)), make([]float64, len(c.weight))
 	for step := range p.Steps {
-		b := p.draw(p.Batch, rng.New(p.Seed, "theory/train", uint64(step)))
+		z, candidates := p.draw(p.Batch, rng.New(p.Seed, "theory/train", uint64(step)))
 		clear(grad)
-		for i := range p.Batch {
-			c.loss(b.z[i*p.Dim:][:p.Dim], b.row(i), grad)
+		for i := range z {
+			c.loss(z[i], candidates[i], grad)
 		}
 		floats.Scale(1/float64(p.Batch), grad)
 		fix1, fix2 := 1-math.Pow(keep1, float64(step+1)), 1-math.Pow(keep2, float64(step+1))
@@ -77,48 +77,34 @@ func (p Pair) train() (*critic, error) {
 	return c, nil
 }
 
-// batch holds pairs and the data for their negatives.
-type batch struct {
-	Pair
-	z, f       []float64 // [B,d]
-	shift      []float64 // noise for the negatives [B,N,d]; empty when they are other pairs' f
-	candidates []float64 // the current row's partner and negatives [N+1,d]
-}
-
-// draw returns so many pairs.
-func (p Pair) draw(size int, r *rng.Rand) *batch {
-	b := &batch{Pair: p, z: make([]float64, size*p.Dim), f: make([]float64, size*p.Dim)}
+// draw returns so many pairs: z [size][d] and the candidates of each [size][N+1,d], its partner f and the negatives.
+// The negatives of a pair are the f of the next N pairs, which are independent of it, or its own f plus noise.
+func (p Pair) draw(size int, r *rng.Rand) (z, candidates [][]float64) {
 	rho := p.correlation()
 	rest := math.Sqrt(1 - rho*rho)
-	for i := range b.z {
-		b.z[i] = float64(r.Norm())
-		b.f[i] = rho*b.z[i] + rest*float64(r.Norm())
-	}
-	if p.Noise > 0 {
-		b.shift = make([]float64, size*p.Negatives*p.Dim)
-	}
-	for i := range b.shift {
-		b.shift[i] = p.Noise * float64(r.Norm())
-	}
-	return b
-}
-
-// row returns the candidates of pair i [N+1,d]: f_i, then its negatives, valid until the next call. Other pairs are
-// independent of pair i, so the next N pairs, taken round the end, are draws from the marginal of f.
-func (b *batch) row(i int) []float64 {
-	d, size := b.Dim, len(b.z)/b.Dim
-	own := b.f[i*d:][:d]
-	b.candidates = append(b.candidates[:0], own...)
-	for j := 1; j <= b.Negatives; j++ {
-		if b.shift == nil {
-			b.candidates = append(b.candidates, b.f[(i+j)%size*d:][:d]...)
-			continue
-		}
-		for k, e := range b.shift[(i*b.Negatives+j-1)*d:][:d] {
-			b.candidates = append(b.candidates, own[k]+e)
+	z, f := make([][]float64, size), make([][]float64, size)
+	for i := range size {
+		for range p.Dim {
+			v := float64(r.Norm())
+			z[i], f[i] = append(z[i], v), append(f[i], rho*v+rest*float64(r.Norm()))
 		}
 	}
-	return b.candidates
+	candidates = make([][]float64, size)
+	for i := range size {
+		row := make([]float64, 0, (p.Negatives+1)*p.Dim)
+		row = append(row, f[i]...)
+		for j := 1; j <= p.Negatives; j++ {
+			if p.Noise == 0 {
+				row = append(row, f[(i+j)%size]...)
+				continue
+			}
+			for _, v := range f[i] {
+				row = append(row, v+p.Noise*float64(r.Norm()))
+			}
+		}
+		candidates[i] = row
+	}
+	return z, candidates
 }
 
 // tolerance is how far, in nats, an estimate may lie on the wrong side of the true mutual information. Beyond it, a
@@ -150,9 +136,9 @@ func (p Pair) estimate() (Bounds, error) {
 
 // judge evaluates the six estimators of a critic on fresh pairs; p must be valid.
 func (p Pair) judge(c *critic) (mean Bounds) {
-	b := p.draw(p.Eval, rng.New(p.Seed, "theory/judge"))
-	for i := range p.Eval {
-		for k, v := range terms(c.score(b.z[i*p.Dim:][:p.Dim], b.row(i))) {
+	z, candidates := p.draw(p.Eval, rng.New(p.Seed, "theory/judge"))
+	for i := range z {
+		for k, v := range terms(c.score(z[i], candidates[i])) {
 			mean[k] += v / float64(p.Eval)
 		}
 	}
@@ -217,11 +203,7 @@ type critic struct {
 }
 
 func newCritic(dim, candidates int, squash Squash) *critic {
-	c := &critic{squash: squash, weight: make([]float64, dim*dim+4*dim+1), scores: make([]float64, candidates)}
-	for range candidates {
-		c.features = append(c.features, make([]float64, 0, len(c.weight)))
-	}
-	return c
+	return &critic{squash, make([]float64, dim*dim+4*dim+1), make([][]float64, candidates), make([]float64, candidates)}
 }
 
 // score returns c of z [d] and every candidate [N+1, d], valid until the next call. Candidate 0 is the true partner of

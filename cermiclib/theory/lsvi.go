@@ -5,6 +5,7 @@ package theory
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -61,22 +62,26 @@ func (l LSVI) run(m *MDP) (*trace, error) {
 	if err := l.validate(); err != nil {
 		return nil, err
 	}
-	p, t, optimal := newPlanner(m, l), &trace{}, m.optimal()
+	t, optimal := &trace{}, m.optimal()
+	var stages []*stage
+	for range m.Horizon {
+		stages = append(stages, newStage(m, l.Lambda))
+	}
 	for k := range l.Episodes {
-		p.plan()
+		l.plan(m, stages)
 		r := rng.New(l.Seed, "theory/lsvi", uint64(k))
 		s, sum := m.Start, 0.0
-		for h := range m.Horizon {
-			pair := s*m.Actions + p.policy[h*m.States+s]
-			x := p.uncertainty[h*m.States*m.Actions+pair]
-			t.x, t.first = append(t.x, x), append(t.first, !p.stages[h].visited[pair])
+		for _, g := range stages {
+			pair := s*m.Actions + g.policy[s]
+			x := g.uncertainty[pair]
+			t.x, t.first = append(t.x, x), append(t.first, !g.visited[pair])
 			sum += l.bonus(x)
-			next := draw(m.Next[pair*m.States:][:m.States], r)
-			p.stages[h].observe(m, pair, next)
-			s = next
+			s = draw(m.Next[pair*m.States:][:m.States], r)
+			g.observe(m, pair, s)
 		}
 		t.meanBonus = append(t.meanBonus, sum/float64(m.Horizon))
-		t.regret = append(t.regret, optimal-m.value(p.policy))
+		played := m.value(func(h, s int, q []float64) float64 { return q[stages[h].policy[s]] })
+		t.regret = append(t.regret, optimal-played)
 	}
 	return t, nil
 }
@@ -124,32 +129,12 @@ func draw(p []float64, r *rng.Rand) int {
 	return len(p) - 1 // reached only when rounding leaves the sum a little below one
 }
 
-// planner is the learner's state: one regression per step, and the plan made from them.
-type planner struct {
-	m           *MDP
-	settings    LSVI
-	stages      []*stage
-	policy      []int     // greedy action [H,S]
-	uncertainty []float64 // x = ηᵀΛ_h⁻¹η [H,S·A]
-}
-
-func newPlanner(m *MDP, l LSVI) *planner {
-	steps := m.Horizon * m.States
-	p := &planner{m: m, settings: l, policy: make([]int, steps), uncertainty: make([]float64, steps*m.Actions)}
-	for range m.Horizon {
-		p.stages = append(p.stages, newStage(m, l.Lambda))
-	}
-	return p
-}
-
 // plan computes χ_h = Λ_h⁻¹ Σ η·(r + max_a Q_{h+1}(s',a)) and Q_h = min(ηᵀχ_h + bonus, H−h) for h = H−1 … 0. With steps
 // counted from zero, H−h is the largest possible remaining return.
-func (p *planner) plan() {
-	m := p.m
+func (l LSVI) plan(m *MDP, stages []*stage) {
 	value := mat.NewVecDense(m.States, nil) // max_a Q_{h+1}(s', a)
 	var target, chi mat.VecDense
-	for h := m.Horizon - 1; h >= 0; h-- {
-		g := p.stages[h]
+	for h, g := range slices.Backward(stages) {
 		target.MulVec(g.next, value)
 		target.AddVec(&target, g.reward)
 		chi.MulVec(g.inverse, &target)
@@ -159,10 +144,9 @@ func (p *planner) plan() {
 				pair := s*m.Actions + a
 				eta := m.eta(pair)
 				x := mat.Inner(eta, g.inverse, eta)
-				p.uncertainty[h*m.States*m.Actions+pair] = x
-				q := min(mat.Dot(eta, &chi)+p.settings.bonus(x), float64(m.Horizon-h))
-				if q > best {
-					best, p.policy[h*m.States+s] = q, a
+				g.uncertainty[pair] = x
+				if q := min(mat.Dot(eta, &chi)+l.bonus(x), float64(m.Horizon-h)); q > best {
+					best, g.policy[s] = q, a
 				}
 			}
 			value.SetVec(s, best)
@@ -170,13 +154,16 @@ func (p *planner) plan() {
 	}
 }
 
-// stage is the regression of one step. The targets change with every plan, but they are linear in max_a Q_{h+1}, so
+// stage is the regression of one step, and the last plan for it. The targets change with every plan, but they are linear in max_a Q_{h+1}, so
 // sums of η over next states replace the list of transitions.
 type stage struct {
 	inverse *mat.SymDense // Λ_h⁻¹ [d,d]
 	next    *mat.Dense    // Σ η(s,a)·1[s']ᵀ [d,S]
 	reward  *mat.VecDense // Σ η(s,a)·r [d]
 	visited []bool        // [S·A]
+
+	policy      []int     // greedy actions [S]
+	uncertainty []float64 // x = ηᵀΛ_h⁻¹η [S·A]
 }
 
 func newStage(m *MDP, lambda float64) *stage {
@@ -185,6 +172,7 @@ func newStage(m *MDP, lambda float64) *stage {
 		next:    mat.NewDense(m.Dims, m.States, nil),
 		reward:  mat.NewVecDense(m.Dims, nil),
 		visited: make([]bool, m.States*m.Actions),
+		policy:  make([]int, m.States), uncertainty: make([]float64, m.States*m.Actions),
 	}
 	for i := range m.Dims {
 		g.inverse.SetSym(i, i, 1/lambda)
@@ -292,18 +280,14 @@ func (m *MDP) maxNorm() float64 {
 	return largest
 }
 
-// value returns the exact expected return of policy [H,S] from the start state, by backward induction.
-func (m *MDP) value(policy []int) float64 {
-	return m.backward(func(h, s int, q []float64) float64 { return q[policy[h*m.States+s]] })
-}
-
 // optimal returns V*, the exact best expected return from the start state.
 func (m *MDP) optimal() float64 {
-	return m.backward(func(_, _ int, q []float64) float64 { return floats.Max(q) })
+	return m.value(func(_, _ int, q []float64) float64 { return floats.Max(q) })
 }
 
-// backward runs V_h(s) = pick(h, s, [r(s,a) + Σ P(s'|s,a)·V_{h+1}(s')]_a) from the horizon to the first step.
-func (m *MDP) backward(pick func(h, s int, q []float64) float64) float64 {
+// value returns the exact expected return from the start state by backward induction:
+// V_h(s) = pick(h, s, [r(s,a) + Σ P(s'|s,a)·V_{h+1}(s')]_a). pick returns the value of the action that is taken.
+func (m *MDP) value(pick func(h, s int, q []float64) float64) float64 {
 	value, next, q := make([]float64, m.States), make([]float64, m.States), make([]float64, m.Actions)
 	for h := m.Horizon - 1; h >= 0; h-- {
 		value, next = next, value

@@ -99,24 +99,15 @@ type Tails struct {
 
 // SampleTails estimates both events for every λ with one set of draws.
 func SampleTails(law law, lambda []float64, draws int, seed uint64) Tails {
-	t := Tails{Law: law.name, Lambda: lambda, Bound: make([]float64, len(lambda)),
-		Lower: make([]float64, len(lambda)), Printed: make([]float64, len(lambda))}
 	r := rng.New(seed, "theory/cantelli/"+law.name)
-	for range draws {
-		x := law.draw(r)
-		for i, v := range lambda {
-			if x <= -v {
-				t.Lower[i]++
-			}
-			if x >= -v {
-				t.Printed[i]++
-			}
-		}
+	drawn := make([]float64, draws)
+	for k := range drawn {
+		drawn[k] = law.draw(r)
 	}
-	for i, v := range lambda {
-		t.Bound[i] = cantelliTail(1, v)
-		t.Lower[i] /= float64(draws)
-		t.Printed[i] /= float64(draws)
+	return Tails{
+		Law: law.name, Lambda: lambda,
+		Bound:   each(lambda, func(v float64) float64 { return cantelliTail(1, v) }),
+		Lower:   each(lambda, func(v float64) float64 { return share(drawn, func(x float64) bool { return x <= -v }) }),
+		Printed: each(lambda, func(v float64) float64 { return share(drawn, func(x float64) bool { return x >= -v }) }),
 	}
-	return t
 }

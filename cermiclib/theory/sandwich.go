@@ -99,8 +99,7 @@ func outsideBand(x float64, c int) float64 {
 // outsideShare is the share of realised surprises outside [surpriseBand].
 func outsideShare(surprises []float64, x float64, c int) float64 {
 	low, high := surpriseBand(x, c)
-	outside := floats.Count(func(kl float64) bool { return kl < low || kl > high }, surprises)
-	return float64(outside) / float64(len(surprises))
+	return share(surprises, func(kl float64) bool { return kl < low || kl > high })
 }
 
 // sampleSurprise draws next states from the predictive law and returns their realised surprises.
@@ -114,4 +113,9 @@ func sampleSurprise(x float64, c, draws int, seed uint64) []float64 {
 		surprises[k] = realisedSurprise(x, residual)
 	}
 	return surprises
+}
+
+// share is the part of values for which is holds.
+func share(values []float64, is func(float64) bool) float64 {
+	return float64(floats.Count(is, values)) / float64(len(values))
 }

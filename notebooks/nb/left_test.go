@@ -71,13 +71,14 @@ func TestAProcessThatIsAskedAnotherWayIsNoneOfACells(t *testing.T) {
 func TestADetachedProcessKnowsItsTraining(t *testing.T) {
 	e := Must(plan.New(plan.Request{Task: "balance", Method: "mappo-cermic", Budget: "smoke", Seed: 2}))
 	l := &left{folder: t.TempDir(), Settings: map[string]string{"α": "0.4"}}
-	if detached() != nil {
+	t.Setenv("NB_STORE", t.TempDir())
+	if takeOver(Store()).detached {
 		t.Error("a test is taken for a detached process")
 	}
 	must.Do(t, l.note(e))
 	t.Setenv(leftVariable, l.folder)
-	found := detached()
-	if found == nil || found.Settings["α"] != "0.4" || Must(Must(found.experiment()).ID()) != Must(e.ID()) || found.Method != "mappo-cermic" {
+	found := takeOver(nil)
+	if !found.detached || found.Settings["α"] != "0.4" || Must(Must(found.experiment()).ID()) != Must(e.ID()) || found.Method != "mappo-cermic" {
 		t.Errorf("the process finds %+v", found)
 	}
 }

@@ -56,14 +56,14 @@ func (s *Screen) Show(value any) {
 
 // Live is a picture that is redrawn in place while a cell runs.
 type Live struct {
-	block
+	Screen
 	draw func(results.Event) (any, error) // a nil value leaves the picture unchanged
 }
 
 // NewLive shows draw of an empty record at once, and of the growing record when Watch gets an event. Except for
 // evaluations, it redraws at most once a second. draw returns a value that Show accepts.
 func NewLive(draw func(*results.Record) (any, error)) *Live {
-	l := &Live{newBlock(), func(e results.Event) (any, error) {
+	l := &Live{*NewScreen(), func(e results.Event) (any, error) {
 		if e.State == "updating" {
 			return nil, nil // no scalars yet
 		}
@@ -75,7 +75,7 @@ func NewLive(draw func(*results.Record) (any, error)) *Live {
 
 // NewMap keeps a place for a map of a run's visits, of tasks that declare cells to visit.
 func NewMap() *Live {
-	return &Live{newBlock(), func(e results.Event) (any, error) {
+	return &Live{*NewScreen(), func(e results.Event) (any, error) {
 		switch {
 		case e.Visits != nil:
 			return viz.Visits(e.Visits)
@@ -88,7 +88,7 @@ func NewMap() *Live {
 
 // NewFilm keeps a place for the first episode of a run's last evaluation, of tasks that can be drawn.
 func NewFilm() *Live {
-	l := &Live{newBlock(), func(e results.Event) (any, error) {
+	l := &Live{*NewScreen(), func(e results.Event) (any, error) {
 		switch {
 		case e.Scenes != nil:
 			return viz.Animate(e.Scenes, 10)
@@ -115,7 +115,7 @@ func (l *Live) redraw(e results.Event) {
 		return
 	}
 	if value := Must(l.draw(e)); value != nil {
-		l.put(Must(render(value)))
+		l.Show(value)
 	}
 }
 

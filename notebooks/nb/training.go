@@ -29,8 +29,8 @@ import (
 func Train(
 	ctx context.Context, e experiment.Config, st *results.Store, watch ...func(results.Event),
 ) (*results.Record, error) {
-	l, mine := takeOver(st)
-	if !mine {
+	l := takeOver(st)
+	if !l.detached {
 		l.forget()
 	} else if err := l.note(e); err != nil {
 		return nil, err
@@ -65,12 +65,12 @@ func Compile(ctx context.Context, e experiment.Config) {
 func (c *Controls) Train(
 	ctx context.Context, st *results.Store, ask func() experiment.Config, watch ...func(results.Event),
 ) {
-	l, mine := takeOver(st)
+	l := takeOver(st)
 	var now experiment.Config
 	if l.read() == nil { // it goes on where the page before has left it
 		c.set(l.Settings)
 		now = Must(l.experiment())
-		if !mine {
+		if !l.detached {
 			l.forget()
 		}
 	} else {
@@ -104,7 +104,7 @@ func (c *Controls) Train(
 	})
 	c.end()
 	l.leave(ctx, now, c.positions())
-	if mine {
+	if l.detached {
 		l.forget()
 	}
 }
@@ -121,6 +121,7 @@ const (
 // left is a training that a cell has left to a detached process.
 type left struct {
 	folder     string
+	detached   bool              // this is the process
 	Notebook   string            `json:"notebook"` // file name
 	Settings   map[string]string `json:"settings"` // positions of controls
 	Experiment json.RawMessage   `json:"experiment"`
@@ -136,21 +137,12 @@ func leftHere(st *results.Store) *left {
 	return &left{folder: folder, Notebook: filepath.Base(notebook)}
 }
 
-// takeOver is the training of a detached process in that process, else what this cell has left, once it has stopped.
-func takeOver(st *results.Store) (l *left, mine bool) {
-	if l := detached(); l != nil {
-		return l, true
-	}
-	l = leftHere(st)
-	l.stop()
-	return l, false
-}
-
-// detached is the training of this process if it was left one, else nil.
-func detached() *left {
-	l := &left{folder: os.Getenv(leftVariable)}
+// takeOver is the training of this process if a cell left it one, else what this cell has left, once it has stopped.
+func takeOver(st *results.Store) *left {
+	l := &left{folder: os.Getenv(leftVariable), detached: true}
 	if l.folder == "" || l.read() != nil {
-		return nil
+		l = leftHere(st)
+		l.stop()
 	}
 	return l
 }
@@ -245,7 +237,7 @@ func (l *left) start() (err error) {
 // continues the training. If another page shows the cell, that page continues it.
 func (l *left) leave(ctx context.Context, e experiment.Config, settings map[string]string) {
 	why := context.Cause(ctx)
-	if detached() != nil && why != nil {
+	if l.detached && why != nil {
 		os.Exit(0) // it is saved
 	}
 	if !errors.Is(why, errGone) && !errors.Is(why, errAsked) {

@@ -77,24 +77,17 @@ func each[T, U any](in []T, f func(T) (U, error)) (out []U, err error) {
 	return out, nil
 }
 
-// sideBySide draws the evaluations of lists of groups on one task, a panel each, on the range of those with runs.
+// sideBySide draws the evaluations of lists of groups on one task, a panel each, on one scale.
 func sideBySide(score string, titles []string, gs ...[]results.Group) ([]*plot.Plot, error) {
-	plots := make([]*plot.Plot, len(titles))
-	low, high := math.Inf(1), math.Inf(-1)
+	var plots []*plot.Plot
 	for i, title := range titles {
-		var err error
-		if plots[i], err = viz.Curves(viz.Figure{Title: title, X: "frames", Y: score}, viz.Evals(gs[i])...); err != nil {
+		p, err := viz.Curves(viz.Figure{Title: title, X: "frames", Y: score}, viz.Evals(gs[i])...)
+		if err != nil {
 			return nil, err
 		}
-		if len(results.Flat(gs[i])) > 0 {
-			low, high = min(low, plots[i].Y.Min), max(high, plots[i].Y.Max)
-		}
+		plots = append(plots, p)
 	}
-	for _, p := range plots {
-		if low < high {
-			p.Y.Min, p.Y.Max = low, high
-		}
-	}
+	viz.SameAxes(plots...)
 	return plots, nil
 }
 

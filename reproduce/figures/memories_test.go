@@ -3,7 +3,6 @@
 package figures
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
-	"cermic/envs/conf"
 	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 )
@@ -45,26 +43,19 @@ func TestMemoriesAreNamedAfterThemselvesAndTheirStart(t *testing.T) {
 	ask("mappo-cermic", 1, "explore.memory=gru")
 	ask("mappo-cermic", 1, "explore.memory=gru", "explore.memory.gru_layers=3") // another line
 	ask("mappo-cermic", 1, "explore.memory=gru", "explore.memory.pretrain=full", "explore.memory.pretrained=0123456789abcdef")
-	gs := must.Get(Memories(libtest.Committed(t, rs...), "navigation", "mappo", "short"))(t)
-	var labels []string
-	for _, g := range gs {
-		labels = append(labels, fmt.Sprint(g.Label, " ", len(g.Runs)))
-	}
-	if want := []string{"mappo 3", "gru explore.memory.gru_layers=2 1", "gru explore.memory.gru_layers=3 1", "gru, pre-trained: full 1", "mlp 2"}; !slices.Equal(labels, want) {
-		t.Errorf("the runs are of %q, want %q", labels, want)
-	}
-}
-
-func TestMemoriesAreThoseOfTheChangesAlone(t *testing.T) {
-	text := func(set string) json.RawMessage {
-		e := configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: strings.Fields(set), Seed: uint64(len(set))})
-		text := must.Get(conf.Marshal(e))(t)
-		return text
-	}
-	like := text("explore.alpha=0.5")
-	for set, want := range map[string]bool{"": false, "explore.alpha=0.5": true, "explore.alpha=0.5 explore.memory=graph": true, "explore.alpha=0.5 explore.lr=0.5": false} {
-		if onlyMemory(text(set), like) != want {
-			t.Errorf("%q with α changed to 0.5: want %t", set, want)
+	ask("mappo-cermic", 1, "explore.alpha=0.5", "explore.memory=mlp")
+	ask("mappo-cermic", 1, "explore.alpha=0.5", "explore.lr=0.5")
+	st := libtest.Committed(t, rs...)
+	for changes, want := range map[string][]string{
+		"":                  {"mappo 3", "gru explore.memory.gru_layers=2 1", "gru explore.memory.gru_layers=3 1", "gru, pre-trained: full 1", "mlp 2"},
+		"explore.alpha=0.5": {"mappo 3", "graph 1", "mlp 1"}, // with α changed and nothing else
+	} {
+		var labels []string
+		for _, g := range must.Get(Memories(st, "navigation", "mappo", "short", strings.Fields(changes)...))(t) {
+			labels = append(labels, fmt.Sprint(g.Label, " ", len(g.Runs)))
+		}
+		if !slices.Equal(labels, want) {
+			t.Errorf("the runs with %q are of %q, want %q", changes, labels, want)
 		}
 	}
 }

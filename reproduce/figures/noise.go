@@ -5,8 +5,6 @@ package figures
 import (
 	"fmt"
 	"math"
-	"path"
-	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
@@ -28,40 +26,44 @@ type Noise struct {
 	Seeds          int // 1 to Seeds
 }
 
-// arms are the methods on a task without, and then with, the noise region.
-func (n Noise) arms(task string) arms {
-	a := arms{task: task, budget: n.Budget, first: 1, seeds: n.Seeds}
-	for _, region := range [][]string{nil, n.Region} {
-		for _, method := range n.Methods {
-			a.add(method, method, slices.Concat(region, ofCERMIC(method, n.Set))...)
-		}
-	}
-	return a
+// sweep has the methods on each task without, and then with, the noise region.
+func (n Noise) sweep() (*Sweep, error) {
+	points := []point{{label: "without noise"}, {label: "with the noise region", set: n.Region}}
+	return (&Sweep{methods: n.Methods}).over(n.Tasks, n.Budget, n.Seeds, n.Set, points)
 }
 
 // Experiments lists the study's experiments, each once.
 func (n Noise) Experiments() ([]experiment.Config, error) {
-	var all []arms
-	for _, task := range n.Tasks {
-		all = append(all, n.arms(task))
+	s, err := n.sweep()
+	if err != nil {
+		return nil, err
 	}
-	return experiments(all...)
+	return s.Experiments, nil
+}
+
+// runs are the complete runs of each method on a task, without and with the noise region.
+func (t sweptTask) runs(st *results.Store) ([][]results.Group, error) {
+	return each(t.points, func(p point) ([]results.Group, error) { return p.runs(st) })
 }
 
 // Curves draws the learning curves of the complete runs, one row per task, on one scale within a row.
 func (n Noise) Curves(st *results.Store) (viz.Panels, error) {
 	panels := viz.Panels{Width: 4.6 * vg.Inch, Height: 2.8 * vg.Inch}
-	for _, task := range n.Tasks {
-		known, err := plan.FindTask(task)
+	s, err := n.sweep()
+	if err != nil {
+		return panels, err
+	}
+	for _, t := range s.tasks {
+		known, err := plan.FindTask(t.name)
 		if err != nil {
 			return panels, err
 		}
-		runs, err := n.arms(task).complete(st)
+		runs, err := t.runs(st)
 		if err != nil {
 			return panels, err
 		}
-		titles := []string{path.Base(task) + ", without noise", path.Base(task) + ", with the noise region"}
-		row, err := sideBySide(plan.Score(known), titles, runs[:len(n.Methods)], runs[len(n.Methods):])
+		titles := []string{t.name + ", " + t.points[0].label, t.name + ", " + t.points[1].label}
+		row, err := sideBySide(plan.Score(known), titles, runs...)
 		if err != nil {
 			return panels, err
 		}
@@ -79,17 +81,21 @@ func (n Noise) Table(st *results.Store) (viz.Table, error) {
 			" °: no significant difference, by the bootstrap or by Welch's 95 % interval, which one seed does not have. " +
 			"Std: standard deviation over seeds, averaged over the evaluations of the second half of training. " +
 			"Budget " + n.Budget + "."}}
+	s, err := n.sweep()
+	if err != nil {
+		return t, err
+	}
 	r := rng.New(0, "plan/noise")
-	for _, task := range n.Tasks {
-		runs, err := n.arms(task).complete(st)
+	for _, task := range s.tasks {
+		runs, err := task.runs(st)
 		if err != nil {
 			return t, err
 		}
 		for i, method := range n.Methods {
-			a, b := runs[i], runs[len(n.Methods)+i]
+			a, b := runs[0][i], runs[1][i]
 			before, x := lastScore(a, r)
 			after, y := lastScore(b, r)
-			t.Rows = append(t.Rows, []string{path.Base(task), method, fmt.Sprintf("%d, %d", len(a.Runs), len(b.Runs)), before,
+			t.Rows = append(t.Rows, []string{task.name, method, fmt.Sprintf("%d, %d", len(a.Runs), len(b.Runs)), before,
 				after, differenceCell(y, x, r), number(seedDeviation(a.Runs)), number(seedDeviation(b.Runs))})
 		}
 	}

@@ -24,16 +24,17 @@ func TestNoiseCurvesTakeTheRunsOfTheirSettings(t *testing.T) {
 	must.Get(experiment.Run(t.Context(), es[0], st))(t)
 	n := Noise{Tasks: []string{"vmas/ball_trajectory"}, Methods: []string{"mappo"}, Region: set,
 		Budget: "smoke", Seeds: 2}
-	runs, err := n.arms(n.Tasks[0]).complete(st)
-	if err != nil || len(runs) != 2 || len(runs[0].Runs) != 0 || len(runs[1].Runs) != 1 || runs[1].Label != "mappo" {
-		t.Fatalf("runs %+v without and with the noise region, %v; want none and the one", runs, err)
+	runs := must.Get(must.Get(n.sweep())(t).tasks[0].runs(st))(t)
+	without, with := runs[0], runs[1]
+	if len(without) != 1 || len(with) != 1 || len(without[0].Runs) != 0 || len(with[0].Runs) != 1 || with[0].Label != "mappo" {
+		t.Fatalf("runs %+v without and with the noise region, want none and the one", runs)
 	}
 	panels, err := n.Curves(st)
 	if err != nil || len(panels.Rows) != 1 || len(panels.Rows[0]) != 2 || panels.Rows[0][0].Y.Min != panels.Rows[0][1].Y.Min {
 		t.Errorf("%+v, %v", panels.Rows, err)
 	}
 	table, err := n.Table(st)
-	want := []string{"ball_trajectory", "mappo", "0, 1", viz.Missing, number(runs[1].Runs[0].Score()), viz.Missing, viz.Missing, viz.Missing}
+	want := []string{"ball_trajectory", "mappo", "0, 1", viz.Missing, number(with[0].Runs[0].Score()), viz.Missing, viz.Missing, viz.Missing}
 	if err != nil || len(table.Rows) != 1 || !slices.Equal(table.Rows[0], want) {
 		t.Errorf("%q, %v, want %q", table.Rows, err, want)
 	}

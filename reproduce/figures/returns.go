@@ -92,15 +92,11 @@ func CurvesOf(st *results.Store, family, budget, reward string, coloured ...stri
 	if err != nil {
 		return nil, err
 	}
-	var lines []viz.Series // one of each look, for the legend
 	var charts []viz.Chart
 	add := func(title, y string, series []viz.Series) {
 		for i, s := range series {
 			if !s.Reference && !slices.Contains(coloured, s.Method) {
 				series[i] = s.Muted()
-			}
-			if !slices.ContainsFunc(lines, func(l viz.Series) bool { return l.Label == series[i].Label }) {
-				lines = append(lines, series[i])
 			}
 		}
 		f := viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true}
@@ -128,12 +124,7 @@ func CurvesOf(st *results.Store, family, budget, reward string, coloured ...stri
 		return "No complete run of " + family + " at budget " + budget + " was trained on the " + reward + " reward.", nil
 	}
 	panels, err := viz.CurvePanels(3, charts...)
-	panels.Width, panels.Height, panels.Legend = viz.MaxWidth/3, 2*vg.Inch, viz.Looks(lines...)
-	for i, s := range lines {
-		if s.Label == "" {
-			panels.Legend[i].Name = "other methods"
-		}
-	}
+	panels.Width, panels.Height = viz.MaxWidth/3, 2*vg.Inch
 	return panels, err
 }
 

@@ -42,13 +42,10 @@ var robustnessArms = [][2]string{
 	{"GRU memory", "mappo-cermic-ucb explore.memory=gru"}, {"graph memory", "mappo-cermic-ucb explore.memory=graph"},
 	{"printed r^i", "mappo-cermic explore.memory=mlp"}, {"mappo-rff", "mappo-rff"}, {"mace", "mace"},
 	{"mappo-db", "mappo-db"}, {"mappo", "mappo"}, {"mappo, entropy bonus", "mappo learner.entropy_coef=0.01"},
-	{withoutContext, ucb + " explore.calib_kappa=0"}, // in the first world alone
+	{"L_exploit without the context", ucb + " explore.calib_kappa=0"}, // in the first world alone
 }
 
-const (
-	ucb            = "mappo-cermic-ucb explore.memory=mlp"
-	withoutContext = "L_exploit without the context"
-)
+const ucb = "mappo-cermic-ucb explore.memory=mlp"
 
 func armNames() (names []string) {
 	for _, arm := range robustnessArms {
@@ -59,22 +56,16 @@ func armNames() (names []string) {
 
 // DefaultRobustness is the whole study.
 func DefaultRobustness() Robustness {
-	n := Robustness{Budget: "explore"}
-	for _, task := range []string{"lock task.tv=screen", "lock", "rooms task.tv=screen", "lock task.tv=peer",
-		"rooms", "rooms task.tv=peer", "pass", "pass task.tv=screen", "pass task.tv=peer",
+	all, main := armNames(), []string{"α = .2", "α = 0", "never trained", "mappo-rff", "mace", "mappo"}
+	n := Robustness{Budget: "explore", Worlds: []World{
+		{"explore/lock task.tv=screen", 300_000, 10, all},
+		{"explore/lock", 300_000, 10, all[:len(all)-1]},
+		{"explore/rooms task.tv=screen", 0, 10, all[:len(all)-1]},
+		{"explore/lock task.tv=peer", 300_000, 5, main},
+	}}
+	for _, task := range []string{"rooms", "rooms task.tv=peer", "pass", "pass task.tv=screen", "pass task.tv=peer",
 		"secret", "secret task.tv=screen", "secret task.tv=peer"} {
-		w := World{Task: "explore/" + task, Seeds: 5,
-			Arms: []string{"α = .2", "α = 0", "never trained", "mappo-rff", "mace", "mappo"}}
-		if len(n.Worlds) < 3 {
-			w.Seeds, w.Arms = 10, armNames()
-			if len(n.Worlds) > 0 {
-				w.Arms = slices.DeleteFunc(w.Arms, func(arm string) bool { return arm == withoutContext })
-			}
-		}
-		if strings.HasPrefix(task, "lock") {
-			w.Frames = 300_000
-		}
-		n.Worlds = append(n.Worlds, w)
+		n.Worlds = append(n.Worlds, World{"explore/" + task, 0, 5, main})
 	}
 	return n
 }
@@ -320,8 +311,8 @@ func (n Robustness) Why(st *results.Store) (viz.Panels, error) {
 	})
 }
 
-// draw draws panels of the probed arms, with one legend, and if others is set, all other arms in grey. Every arm has
-// its place, so that all figures share styles.
+// draw draws panels of the probed arms and, if others is set, of all other arms in grey. Every arm has its place, so
+// that all figures share styles.
 func (n Robustness) draw(st *results.Store, others bool, panels []studyPanel) (viz.Panels, error) {
 	names := armNames()
 	charts, err := each(panels, func(p studyPanel) (viz.Chart, error) {
@@ -330,14 +321,13 @@ func (n Robustness) draw(st *results.Store, others bool, panels []studyPanel) (v
 		series := make([]viz.Series, len(names))
 		for k, name := range names {
 			series[k].Label = name
-			i := slices.IndexFunc(lines, func(s viz.Series) bool { return s.Label == name })
-			if i < 0 {
-				continue
-			}
-			if slices.Contains(probed, name) {
-				series[k].X, series[k].Y = lines[i].X, lines[i].Y
+		}
+		for _, line := range lines {
+			if slices.Contains(probed, line.Label) {
+				k := slices.Index(names, line.Label)
+				series[k].X, series[k].Y = line.X, line.Y
 			} else if others {
-				series = append(series, viz.Series{X: lines[i].X, Y: lines[i].Y}.Muted())
+				series = append(series, line.Muted())
 			}
 		}
 		f := viz.Figure{Title: p.title, X: "frames", Y: p.y, Unlabelled: true}
@@ -349,18 +339,7 @@ func (n Robustness) draw(st *results.Store, others bool, panels []studyPanel) (v
 	if err != nil {
 		return viz.Panels{}, err
 	}
-	out, err := viz.CurvePanels(2, charts...)
-	for k, style := range viz.Styles(names...) {
-		if slices.Contains(probed, names[k]) {
-			out.Legend = append(out.Legend, style)
-		}
-	}
-	if others {
-		grey := viz.Looks(viz.Series{}.Muted())[0]
-		grey.Name = "all other arms"
-		out.Legend = append(out.Legend, grey)
-	}
-	return out, err
+	return viz.CurvePanels(2, charts...)
 }
 
 // Baselines says how often random and scripted play succeed on the tasks of the study.

@@ -10,6 +10,7 @@ import (
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/envs/envtest/must"
+	"cermic/reproduce/records"
 	"cermic/viz"
 )
 
@@ -34,10 +35,10 @@ func TestRobustnessIsThePlansStudy(t *testing.T) {
 	if err != nil || len(table.Rows) != len(robustnessArms) || table.Rows[0][1] != viz.Missing {
 		t.Errorf("an empty store gives %+v, %v", table, err)
 	}
-	all := must.Get(study.Coverage(st, 0))(t)
-	why, err := study.Why(st)
-	if err != nil || len(why.Legend) != len(probed) {
-		t.Fatalf("%d of %d arms are in the legend: %v", len(why.Legend), len(probed), err)
+	must.Do(t, st.Base(records.FS))
+	all, why := must.Get(study.Coverage(st, 0))(t), must.Get(study.Why(st))(t)
+	if len(why.Legend) != len(probed) || all.Legend[len(probed)].Name != "others" {
+		t.Fatalf("of %d arms %d are in the legend, and beside the others %d", len(probed), len(why.Legend), len(all.Legend)-1)
 	}
 	for _, one := range why.Legend { // an arm looks the same in every figure
 		i := slices.IndexFunc(all.Legend, func(s viz.Style) bool { return s.Name == one.Name })
