@@ -212,7 +212,9 @@ func TestTheNoteSaysWhichLinesAreOneSeed(t *testing.T) {
 	banded.Low, banded.High, banded.Band = []float64{0, 0}, []float64{1, 1}, "95 % interval"
 	bare := one
 	bare.Band = banded.Band
+	long := Series{Label: "long", X: make([]float64, manyPoints+1), Y: make([][]float64, 2)}
 	for want, series := range map[string][]Series{
+		"mean of 2 to 3 seeds, which are the dots or thin lines": {three, long},
 		"":                                    {one, level},
 		"mean of 3 seeds, which are the dots": {three, level},
 		"mean of 3 seeds, which are the dots; other lines are one seed each": {three, one},

@@ -189,7 +189,8 @@ func noteStyle() text.Style {
 func bandNote(series []Series) string {
 	var given []string
 	var few, more []int // numbers of seeds
-	shape, alone, bare := "dots", false, false
+	var shapes []string
+	alone, bare := false, false
 	for _, s := range series {
 		n := len(s.Y)
 		switch single := n == 1 && !s.Reference && s.Label != ""; {
@@ -202,14 +203,18 @@ func bandNote(series []Series) string {
 		case n > dotSeeds:
 			more = append(more, n)
 		default:
-			if few = append(few, n); len(s.X) > manyPoints {
+			shape := "dots"
+			if len(s.X) > manyPoints {
 				shape = "thin lines"
+			}
+			if few = append(few, n); !slices.Contains(shapes, shape) {
+				shapes = append(shapes, shape)
 			}
 		}
 	}
 	var notes []string
 	if few != nil {
-		notes = append(notes, "mean of "+seeds(few)+", which are the "+shape)
+		notes = append(notes, "mean of "+seeds(few)+", which are the "+strings.Join(shapes, " or "))
 	}
 	if more != nil {
 		notes = append(notes, "mean and bootstrap 95 % interval over "+seeds(more))
