@@ -22,7 +22,8 @@ type Table struct {
 	Search bool  // a notebook shows a field above the table that hides the rows without the text in it
 	Marked []int // rows that stand out
 
-	// The heads of rows stay in sight while a page scrolls the table, no cell breaks, and notes after the first are folded.
+	// The heads of rows stay in sight while a page scrolls the table, no cell breaks, and notes after the first are
+	// folded.
 	wide bool
 }
 

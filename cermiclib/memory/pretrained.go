@@ -105,8 +105,8 @@ func (p *Pretrained) Save(folder string) (string, error) {
 	return path, results.WriteFile(path, p.data)
 }
 
-// loadFor reads weights that Save wrote, for a memory of that kind; nil for an empty id. It refuses a file whose bytes do
-// not have the hash id.
+// loadFor reads weights that Save wrote, for a memory of that kind; nil for an empty id. It refuses a file whose bytes
+// do not have the hash id.
 func loadFor(kind, folder, id string) (*Pretrained, error) {
 	if id == "" {
 		return nil, nil

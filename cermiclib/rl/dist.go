@@ -208,7 +208,7 @@ type Ratio string
 // Importance ratios.
 const (
 	RatioMixture Ratio = "mixture" // μ_new/μ_old: surrogate of the ε-soft policy; initially 1
-	RatioTarget  Ratio = "target"  // π_new/μ_old, clipped relative to π_old/μ_old: unbiased for π, of high variance at large ε
+	RatioTarget  Ratio = "target"  // π_new/μ_old, clipped relative to π_old/μ_old: unbiased for π, of high variance
 	RatioNaive   Ratio = "naive"   // π_new/π_old, as if every action were the policy's own: wrong, for comparison
 )
 

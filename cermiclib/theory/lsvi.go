@@ -154,8 +154,8 @@ func (l LSVI) plan(m *MDP, stages []*stage) {
 	}
 }
 
-// stage is the regression of one step, and the last plan for it. The targets change with every plan, but they are linear in max_a Q_{h+1}, so
-// sums of η over next states replace the list of transitions.
+// stage is the regression of one step, and the last plan for it. The targets change with every plan, but they are
+// linear in max_a Q_{h+1}, so sums of η over next states replace the list of transitions.
 type stage struct {
 	inverse *mat.SymDense // Λ_h⁻¹ [d,d]
 	next    *mat.Dense    // Σ η(s,a)·1[s']ᵀ [d,S]

@@ -19,7 +19,8 @@ const largest = 1 << 21
 func (g *grid) build(cfg envs.Config, tv TV, size string, seed uint64, workers int) (envs.Env, error) {
 	cells := g.w * g.h
 	if n := g.stages() * cells * cells; n > largest {
-		return nil, fmt.Errorf("%s with %s has %d joint states, want at most %d: reduce its size", cfg.Kind(), size, n, largest)
+		return nil, fmt.Errorf("%s with %s has %d joint states, want at most %d: reduce its size",
+			cfg.Kind(), size, n, largest)
 	}
 	g.next = make([]int32, cells*len(moves))
 	for cell := range cells {

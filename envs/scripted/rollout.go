@@ -165,6 +165,12 @@ func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bo
 			env.Reset(done, out) // an episode that has ended must not be stepped
 		}
 	}
+	p.judge(spec)
+	return true, nil
+}
+
+// judge fills Success from the sparse returns, on tasks that have it.
+func (p *Episodes) judge(spec *envs.Spec) {
 	if spec.HasSuccess() {
 		p.Success = make([]float64, len(p.Sparse))
 	}
@@ -173,7 +179,6 @@ func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bo
 			p.Success[c] = 1
 		}
 	}
-	return true, nil
 }
 
 // randomly returns a uniform policy over the allowed actions, with a separate random stream for each environment.

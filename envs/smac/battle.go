@@ -72,8 +72,8 @@ func newBattle(k *rules) *battle {
 	}
 }
 
-// begin starts an episode with the observation of all units, which it sorts: agents by (type, x, y), then enemies in the
-// listed order.
+// begin starts an episode with the observation of all units, which it sorts: agents by (type, x, y), then enemies in
+// the listed order.
 //
 // DECISION 1: the simulator lists units in the order of creation.
 // DECISION 4: an environment's first enemy team scales all its rewards, unless the settings say otherwise. The

@@ -194,7 +194,8 @@ func (p *Progress) line() string {
 	return s
 }
 
-const barHTML = `<progress value="%d" max="%d" style="width:16em;vertical-align:middle"></progress> <small title="%s">%s</small>`
+const barHTML = `<progress value="%d" max="%d" style="width:16em;vertical-align:middle"></progress> ` +
+	`<small title="%s">%s</small>`
 
 // bar is the line of the present run under its full name. On a page that is its title, and the line has a short one.
 func (p *Progress) bar() content {

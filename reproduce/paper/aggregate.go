@@ -39,15 +39,7 @@ type Aggregate struct {
 // counts as one method under its head.
 func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)) (a Aggregate, err error) {
 	runs := asked{src: src}
-	scores := make([][][]float64, len(t.Rows)) // [row][column][seed]; empty: not measured
-	for i, row := range t.Rows {
-		scores[i] = make([][]float64, len(t.Columns))
-		for j, cell := range row.Cells {
-			if cell.Minus == nil {
-				scores[i][j] = runs.scores(cell.Trial)
-			}
-		}
-	}
+	scores := t.lastScores(&runs)
 	scales := make([]Scale, len(t.Columns))
 	for j := range t.Columns {
 		if scales[j], err = scale(t.Rows[0].Cells[j].Trial.Task); err != nil {
@@ -84,6 +76,20 @@ func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)
 		a.Methods, a.Scores = append(a.Methods, row.Head), append(a.Scores, all)
 	}
 	return a, runs.err
+}
+
+// lastScores are those of all cells, [row][column][seed]; empty where nothing was measured.
+func (t *Benchmark) lastScores(runs *asked) [][][]float64 {
+	scores := make([][][]float64, len(t.Rows))
+	for i, row := range t.Rows {
+		scores[i] = make([][]float64, len(t.Columns))
+		for j, cell := range row.Cells {
+			if cell.Minus == nil {
+				scores[i][j] = runs.scores(cell.Trial)
+			}
+		}
+	}
+	return scores
 }
 
 // largest chooses rows and the columns that all of them have, at least two of each, to maximise rows × columns. Among

@@ -73,9 +73,10 @@ func (m *Machine) pairs() []pair {
 		for _, environments := range []string{"60", "1024"} {
 			name := fmt.Sprintf("%s, %s environments", task, environments)
 			step := m.benchmark("envs/vmas", "^BenchmarkStep$/^"+task+"$/="+environments+"$/workers=2", "frames/s")
+			python := m.peer(benchMARL, "python", "vmas/"+task, environments)
 			theirs := m.peer(benchMARL, "steps", task, environments)
 			out = append(out, pair{"env", name, "frames/s", "VMAS", step, theirs},
-				pair{"python", "Python: " + name, "frames/s", "VMAS", m.peer(benchMARL, "python", "vmas/"+task, environments), theirs})
+				pair{"python", "Python: " + name, "frames/s", "VMAS", python, theirs})
 		}
 	}
 	for _, substrate := range bench.Substrates {
