@@ -549,7 +549,7 @@ def number(lab):
     node = "const node = book.widgets[arguments[0]].node;"
     field = lambda name: wait(f"the form has {name}", lambda: lab.js(node + "return node.querySelector(`.cermic-form [name=${arguments[1]}]`)", at, name))[0]
     ended = lambda: lab.js("const w = book.widgets[arguments[0]]; return w.model.executionState === 'idle' && w.prompt !== '*'", at)
-    for name, value, says in (("row", "MAPPO-ε-greedy", "MAPPO-ε-greedy on Naviga"), ("column", "Balanc*", "on Balanc*"), ("budget", "smoke", "budget smoke"), ("seeds", "1", "Missing: 1 of 1 run.")):
+    for name, value, says in (("row", "MAPPO-ε-greedy", "MAPPO-ε-greedy on Navigation"), ("column", "Balance*", "on Balance*"), ("budget", "smoke", "budget smoke"), ("seeds", "1", "Missing: 1 of 1 run.")):
         if name == "seeds":
             knob = field(name)
             knob.send_keys(Keys.CONTROL, "a")
