@@ -97,6 +97,24 @@ func TestStatisticsRememberAsMuchAsTheyShall(t *testing.T) {
 	}
 }
 
+// A code that moves into its band lifts the reward once, far beyond its spread. All-time statistics take decades of
+// rollout batches to recover, so their bonus is nearly constant.
+func TestForgettingKeepsACentredBonusAlive(t *testing.T) {
+	spread := map[float64]float64{}
+	for _, memory := range []float64{0, 1} {
+		p := NewRewardNormaliser(Bonus{IntNorm: NormCenterStd, IntMemory: memory, IntClip: 10, IntCoef: 1, IntAnneal: AnnealNone})
+		p.Apply(lone(1, 1, 1), []float32{2.3, 2.4, 2.5}, "test")
+		for range 9 {
+			s := p.Apply(lone(1, 1, 1), []float32{6.9, 7, 7.1}, "test")
+			spread[memory] = s["test/int_norm_std"]
+		}
+	}
+	// float32 rewards of 7 have a rounding of 5e-7, 1e-5 of their spread.
+	if math.Abs(spread[0]-1) > 1e-4 || spread[1] > 0.1 {
+		t.Errorf("the spread of the tenth bonus is %g without memory and %g with all of it, want 1 and below 0.1", spread[0], spread[1])
+	}
+}
+
 func TestTheDeadAreNeitherPaidNorCounted(t *testing.T) {
 	p := NewRewardNormaliser(Bonus{IntNorm: NormCenterStd, IntClip: 10, IntCoef: 1, IntAnneal: AnnealNone})
 	x := lone(1, 0, 1)

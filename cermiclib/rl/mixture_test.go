@@ -4,6 +4,7 @@ package rl
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"cermic/envs"
@@ -116,5 +117,36 @@ func TestAnnealIsLinearThenConstant(t *testing.T) {
 		if got := Anneal(0.8, 0.01, c.done, 100); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("after %d frames: %g, want %g", c.done, got, c.want)
 		}
+	}
+}
+
+func TestMixtureSumsToOneOverTheAllowedChoices(t *testing.T) {
+	for _, greedy := range []bool{false, true} {
+		d, act := oneRow(envs.ActSpec{Choices: 4})
+		copy(d.Logits, []float32{1, 9, 0, 2})
+		d.Mask, d.Eps, d.Greedy = []uint8{1, 0, 1, 1}, 0.3, greedy
+		sum := 0.0
+		for _, k := range []int32{0, 2, 3} {
+			act.Discrete[0] = k
+			sum += math.Exp(d.logMixture(0, d.logBase(0, act), act))
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Errorf("greedy %v: probabilities sum to %g", greedy, sum)
+		}
+	}
+}
+
+func TestNoEpsilonDrawsTheSameNumbers(t *testing.T) {
+	plain, act := box(0)
+	other, same := box(0)
+	other.Ratio = RatioTarget
+	a, b := rng.New(1, "same"), rng.New(1, "same")
+	for range 100 {
+		if plain.Sample(0, a, act) != other.Sample(0, b, same) || !slices.Equal(act.Continuous, same.Continuous) {
+			t.Fatal("a ratio without ε changed a sample")
+		}
+	}
+	if a.Uint64() != b.Uint64() {
+		t.Error("a ratio without ε changed the stream")
 	}
 }

@@ -199,3 +199,18 @@ func TestTransitionsAndRewardsAreLinearInTheFeatures(t *testing.T) {
 		t.Errorf("simplex feature of length %g, want at most 1", norm)
 	}
 }
+
+// A first visit has x = ‖η‖²/λ. After a visit, x' = x/(1+x) < 1 there, so that no second visit can violate.
+func TestViolationsAreExactlyTheFirstVisitsWhenLambdaIsTooSmall(t *testing.T) {
+	for _, c := range []struct{ lambda, norm float64 }{{0.39, 1}, {0.2, 1}, {0.1, 1}, {1, 2}} {
+		l := DefaultLSVI()
+		l.Lambda = c.lambda
+		trace := must.Value(l.run(must.Value(Chain(6, 8, c.norm))))
+		for i, x := range trace.x {
+			if Violates(x) != trace.first[i] {
+				t.Fatalf("λ = %g, ‖η‖ = %g, visit %d: x = %g violates: %v, first visit: %v",
+					c.lambda, c.norm, i, x, Violates(x), trace.first[i])
+			}
+		}
+	}
+}

@@ -51,16 +51,27 @@ func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *tes
 	row := read()
 	left := 0.0
 	for _, e := range density {
-		left += float64(e.Budget.Frames) / 1000
+		left += float64(e.Budget.Frames) / 1000 / 3600
 	}
 	where := machines(4)
 	for i, m := range where {
-		want := max(left/m.runs, 600_000.0/1000) // the longest run bounds it
+		want := max(left/m.runs, 600_000.0/1000/3600) // the longest run bounds it
 		if i == 0 {
 			want = left
 		}
-		if got := row[m.name]; got != viz.Clock(want) {
-			t.Errorf("%s: %q, want %s", m.name, got, viz.Clock(want))
+		if got := row[m.name]; got != duration(want) {
+			t.Errorf("%s: %q, want %s", m.name, got, duration(want))
+		}
+	}
+}
+
+func TestDurationIsReadWithoutExponents(t *testing.T) {
+	for hours, want := range map[float64]string{
+		0.000249: "0.9 s", 0.00796: "29 s", 0.346: "21 min", 1.58: "1.58 h", 50.7: "50.7 h", 998: "998 h",
+		999.7: "1,000 h", 1804: "1,800 h", 18_421: "18,400 h", 2_345_678: "2,350,000 h",
+	} {
+		if got := duration(hours); got != want {
+			t.Errorf("%v h are written %q, want %q", hours, got, want)
 		}
 	}
 }
