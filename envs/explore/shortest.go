@@ -5,6 +5,7 @@ package explore
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"cermic/envs"
 )
@@ -15,12 +16,14 @@ const unsolvable = math.MaxUint16
 // largest limits the joint states of a grid, so that planning takes about a second.
 const largest = 1 << 21
 
+// plans caches the shortest plans of all grids of this program, because evaluations build the tasks again.
+var plans sync.Map // of string to []uint16
+
 // build computes the data derived from the map and makes the environment; size names the settings that define the map.
 func (g *grid) build(cfg envs.Config, tv TV, size string, seed uint64, workers int) (envs.Env, error) {
-	cells := g.w * g.h
+	cells, key := g.w*g.h, cfg.Kind()+" with "+size
 	if n := g.stages() * cells * cells; n > largest {
-		return nil, fmt.Errorf("%s with %s has %d joint states, want at most %d: reduce its size",
-			cfg.Kind(), size, n, largest)
+		return nil, fmt.Errorf("%s has %d joint states, want at most %d: reduce its size", key, n, largest)
 	}
 	g.next = make([]int32, cells*len(moves))
 	for cell := range cells {
@@ -33,15 +36,20 @@ func (g *grid) build(cfg envs.Config, tv TV, size string, seed uint64, workers i
 			g.next[cell*len(moves)+k] = to
 		}
 	}
-	g.plan()
+	if known, ok := plans.Load(key); ok {
+		g.left = known.([]uint16)
+	} else {
+		g.plan()
+		plans.Store(key, g.left)
+	}
 	for _, a := range g.start {
 		for _, b := range g.start {
 			g.far = max(g.far, float32(g.steps([]int32{a, b, 0, 0})))
 		}
 	}
 	if int(g.far) > g.horizon {
-		return nil, fmt.Errorf("%s with %s needs up to %d steps from a start; set max_steps to at least as many",
-			cfg.Kind(), size, int(g.far))
+		return nil, fmt.Errorf("%s needs up to %d steps from a start; set max_steps to at least as many",
+			key, int(g.far))
 	}
 	return newEnv(cfg, tv, g, seed, workers), nil
 }
