@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -16,15 +17,14 @@ import (
 )
 
 // Groups groups runs by experiment and labels each by its differences from today's defaults. Labels leave out the
-// settings whose keys are in without; "budget" stands for all settings of the budget. Runs that this program cannot
+// settings whose keys are in without; "budget" stands for a budget that all runs have. Runs that this program cannot
 // read keep their stored label. No two groups on a task have the same label.
 func Groups(rs []*results.Record, without ...string) []results.Group {
+	if i := slices.Index(without, budgetKey); i >= 0 && !oneBudget(rs) {
+		without = slices.Delete(slices.Clone(without), i, i+1)
+	}
 	return Named(results.Groups(rs), func(r *results.Record) (method, label string) {
-		e, err := experiment.Of(r)
-		if err != nil || e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
-			return "", r.Method
-		}
-		d, err := describe(e)
+		d, err := describeRun(r)
 		if err != nil {
 			return "", r.Method
 		}
@@ -34,6 +34,24 @@ func Groups(rs []*results.Record, without ...string) []results.Group {
 
 // budgetKey stands for all settings of the budget.
 const budgetKey = "budget"
+
+func oneBudget(rs []*results.Record) bool {
+	var first string
+	for i, r := range rs {
+		d, err := describeRun(r)
+		if err != nil {
+			return false
+		}
+		d.Changes = slices.DeleteFunc(d.Changes, func(c string) bool { return !ofBudget(c) })
+		budget := strings.Join(append(d.Changes, d.Base), " ")
+		if i == 0 {
+			first = budget
+		} else if budget != first {
+			return false
+		}
+	}
+	return true
+}
 
 func ofBudget(setting string) bool { return strings.HasPrefix(setting, budgetKey+".") }
 
@@ -175,6 +193,19 @@ func labelOf(d cermiclib.Description, without []string) string {
 		d.Base = "" // the budget that changes would refer to
 	}
 	return d.String()
+}
+
+// describeRun compares a stored run with today's defaults of the method and the budget that its label names. A run that
+// this program cannot read is an error.
+func describeRun(r *results.Record) (d cermiclib.Description, err error) {
+	e, err := experiment.Of(r)
+	if err != nil {
+		return d, err
+	}
+	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
+		return d, errors.New("it lacks a task, learner, policy or explorer")
+	}
+	return describe(e)
 }
 
 // describe compares an experiment with today's defaults of the method and the budget that its label names.

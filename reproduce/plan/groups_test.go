@@ -127,3 +127,22 @@ func TestACellHasAllSeedsOfItsExperiment(t *testing.T) {
 		}
 	}
 }
+
+// Methods at different budgets must not pass for runs of one.
+func TestABudgetIsLeftOutOnlyWhereAllRunsHaveIt(t *testing.T) {
+	labels := func(set ...string) (out []string) {
+		short := recorded(t, Request{Task: "balance", Method: "mappo", Budget: "short", Seed: 1, Set: set})
+		same := recorded(t, Request{Task: "balance", Method: "mace", Budget: "short", Seed: 1, Set: []string{"budget.frames=6000"}})
+		for _, g := range Groups([]*results.Record{short, same}, "budget") {
+			out = append(out, g.Label)
+		}
+		slices.Sort(out)
+		return out
+	}
+	if got := labels("budget.frames=6000"); !slices.Equal(got, []string{"mace", "mappo"}) {
+		t.Errorf("at one budget the labels are %q", got)
+	}
+	if got := labels(); !slices.Equal(got, []string{"mace budget.frames=6000 (else short)", "mappo"}) {
+		t.Errorf("at two budgets the labels are %q", got)
+	}
+}
