@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -88,7 +89,7 @@ func overviewRow(table, budget string, costs []plan.Cost, where []machine) []str
 		if m.runs > 1 {
 			takes = max(takes/m.runs, min(takes, longest.Seconds()))
 		}
-		switch text := viz.Clock(takes); {
+		switch text := duration(takes / 3600); {
 		case rated == len(costs):
 			row = append(row, text)
 		case left == 0:
@@ -98,6 +99,20 @@ func overviewRow(table, budget string, costs []plan.Cost, where []machine) []str
 		}
 	}
 	return row
+}
+
+// duration writes hours with up to three digits in the unit that reads best: 0.8 s, 21 min, 6.3 h, 18,400 h.
+func duration(hours float64) string {
+	switch {
+	case hours < 1.0/60:
+		return fmt.Sprintf("%.2g s", hours*3600)
+	case hours < 1:
+		return fmt.Sprintf("%.2g min", hours*60)
+	case hours < 999.5:
+		return fmt.Sprintf("%.3g h", hours)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(hours))-2)
+	return strings.ReplaceAll(thousands(int(math.Round(hours/unit)*unit)), " ", ",") + " h"
 }
 
 // Growth is the cost of an agent step of training as the problem grows, in microseconds of processor time over all
