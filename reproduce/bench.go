@@ -38,7 +38,7 @@ func benchCommand() *cobra.Command {
 			s := setup{ctx: cmd.Context(), out: cmd.ErrOrStderr(), root: root}
 			m := peers.Machine{
 				Root:     root,
-				Packages: s.packages,
+				Packages: s.unchecked, // peers have no hashes
 				Wheel: func(folder string) error {
 					file, err := s.wheel()
 					if err != nil {

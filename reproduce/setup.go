@@ -160,9 +160,14 @@ func (s setup) pip(folder string, args ...string) error {
 	return err
 }
 
-// packages installs a file of pinned requirements into a virtual environment, once, and makes the environment if there
-// is none. Both are named from the repository's root. pip checks every package if the file has hashes.
+// packages is unchecked for a file in which every package has hashes, which pip checks.
 func (s setup) packages(name, what, folder, file string, flags ...string) error {
+	return s.unchecked(name, what, folder, file, append(flags, "--require-hashes")...)
+}
+
+// unchecked installs a file of pinned requirements into a virtual environment, once, and makes the environment if there
+// is none. Both are named from the repository's root.
+func (s setup) unchecked(name, what, folder, file string, flags ...string) error {
 	requirements := s.path(file)
 	stamp := s.path(folder, "installed-"+strings.ReplaceAll(file, "/", "-"))
 	return s.step(name, what, upToDate(stamp, requirements), func() error {
