@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/envs"
@@ -156,15 +155,19 @@ func TestKnobsOfThePlaygroundMoveTheirPanels(t *testing.T) {
 	if _, err := nn.OpenConfig("xla:cpu"); err != nil {
 		t.Skip("the Go backend takes minutes: ", err)
 	}
-	t.Setenv("GOMLX_BACKEND", "xla:cpu")
-	last := func(scalar string, set ...string) float64 {
-		e, err := plan.New(plan.Request{Task: "explore/lock", Method: "mappo-cermic-ucb", Budget: "explore", Seed: 1,
-			Set: append(set, "task.tv=screen", "budget.frames=6000", "budget.eval_every=6000", "budget.eval_episodes=1")})
-		must.Do(t, err)
-		points := libtest.Train(t, e).Scalars[scalar]
-		if len(points) == 0 {
-			t.Fatalf("%v has no scalar %s", set, scalar)
+	last := func(scalar string, set ...string) float64 { // trained by a process of its own: this one has the Go backend
+		dir := t.TempDir()
+		p := start(t, append([]string{"train", "-backend", "xla:cpu", "-store", dir, "-task", "lock", "-method",
+			"mappo-cermic-ucb", "-budget", "explore", "-set", "task.tv=screen", "budget.frames=6000",
+			"budget.eval_every=6000", "budget.eval_episodes=1"}, set...)...)
+		if code := p.end(); code != 0 {
+			t.Fatalf("%v ended with %d: %s", set, code, &p.stderr)
 		}
+		all, err := must.Get(results.Open(dir))(t).Find(results.Query{})
+		if err != nil || len(all) != 1 || len(all[0].Scalars[scalar]) == 0 {
+			t.Fatalf("%v has %d runs and no scalar %s, %v", set, len(all), scalar, err)
+		}
+		points := all[0].Scalars[scalar]
 		return points[len(points)-1].Value
 	}
 	for _, knob := range []struct {
