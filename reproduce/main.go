@@ -135,14 +135,24 @@ type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// otherWords are flags of other libraries, and ours.
+var otherWords = map[string]string{"algorithm": "method", "algo": "method", "env": "task", "scenario": "task"}
+
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
+	if wrong := (*pflag.InvalidValueError)(nil); errors.As(err, &wrong) && strings.Contains(err.Error(), "strconv.") {
+		return usagef("%s: -%s is %q, want a %s", cmd.Name(), wrong.GetFlag().Name, wrong.GetValue(),
+			map[bool]string{true: "number that is not negative", false: "number"}[wrong.GetFlag().Value.Type()[0] == 'u'])
+	}
 	if !errors.As(err, &unknown) {
 		return usagef("%s: %w", cmd.Name(), err)
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	name := unknown.GetSpecifiedName()
+	if ours, ok := otherWords[name]; ok && slices.Contains(known, ours) {
+		return usagef("%s has no flag -%s; did you mean -%s?", cmd.Name(), name, ours)
+	}
 	near := conf.Near(name, known)
 	if !strings.Contains(near, "did you mean") && cmd.Flags().Lookup("set") != nil {
 		near = "; settings follow -set, as in -set learner.lr=1e-3"

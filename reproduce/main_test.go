@@ -79,7 +79,7 @@ var mistakes = []struct{ args, want string }{
 	{"list methods", `list takes no argument "methods": list alone shows tasks, methods`},
 	{"train -metod mappo", "train has no flag -metod; did you mean method?"},
 	{"train -frames 60000", "settings follow -set"},
-	{"train mappo", "train -again needs IDs"},
+	{"train mappo", "a task stands behind -task"},
 	{"train -again", "train -again needs IDs"},
 	{"train -task vmas/balanse", "did you mean vmas/balance?"},
 	{"train -task=", "-task is empty"},

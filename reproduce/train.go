@@ -72,8 +72,10 @@ func trainCommand() *cobra.Command {
 		switch {
 		case workers < 1:
 			return usagef("-workers is %d, want at least 1", workers)
-		case again != (len(ids) > 0):
-			return usagef("train -again needs IDs of runs, and only train -again takes arguments, not %q", ids)
+		case again && len(ids) == 0:
+			return usagef("train -again needs IDs of runs")
+		case !again && len(ids) > 0:
+			return usagef("train takes no argument %q: a task stands behind -task, a method behind -method", ids[0])
 		}
 		const machine = " store workers backend portable"
 		es, demo := make([]experiment.Config, 1), false

@@ -84,6 +84,9 @@ func looksOf(series ...Series) []Style {
 	}
 	styles := stylesOf(names)
 	for i, s := range series {
+		if s.color != nil {
+			styles[i].Color, styles[i].Dashes, styles[i].Width = *s.color, solid, vg.Points(1.8)
+		}
 		switch {
 		case s.Reference:
 			n := len(referenceDashes)

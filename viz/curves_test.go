@@ -4,6 +4,9 @@ package viz
 
 import (
 	"bytes"
+	"fmt"
+	"image/color"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -115,25 +118,36 @@ func TestTrainingOfARunThatHasNotBegunShowsTheOthers(t *testing.T) {
 	p.Drawing().Image() // must not panic
 }
 
-// In a session of many branches, the run in front and the complete ones stay recognisable.
-func TestTrainingNamesFewOfManyRuns(t *testing.T) {
-	front, start := trained("9", "mappo-cermic", 1e5, 300_000), trained("a", "mappo", 1e5, 600_000)
-	start.Complete = true
-	rs := []*results.Record{front, start}
-	for _, id := range []string{"3", "4", "5", "6"} {
-		r := trained(id, "mappo-cermic-ucb", 1e5, 300_000)
-		r.Method += " explore.alpha=0." + id
+// In a session of many branches a run keeps its colour, whatever comes after it, and the earliest become grey.
+func TestRunsKeepTheirColoursWhileOthersAreAdded(t *testing.T) {
+	board, was := NewDashboard(2, measures...), map[string]color.NRGBA{}
+	var rs []*results.Record
+	for k := range 9 {
+		r := trained(fmt.Sprint(9-k), "mappo-cermic", 1e5, 300_000)
+		r.Method = fmt.Sprintf("mappo-cermic explore.alpha=0.%d", 9-k)
 		rs = append(rs, r)
+		p := must.Get(board.Draw(r, ofCermic(rs...)))(t)
+		now := map[string]color.NRGBA{}
+		for _, look := range p.Legend {
+			now[look.Name] = look.Color
+			if before, ok := was[look.Name]; ok && before != look.Color {
+				t.Errorf("with %d runs, %s changes its colour", k+1, look.Name)
+			}
+		}
+		_, front := now[fmt.Sprintf("MAPPO-CERMIC alpha=0.%d", 9-k)]
+		_, others := now["others"]
+		if !front || others != (k >= len(spare)) || len(now) != min(k+1, len(spare)+1) {
+			t.Errorf("with %d runs the legend is %v", k+1, now)
+		}
+		colours := slices.Collect(maps.Values(now))
+		for i, c := range colours {
+			if slices.Index(colours, c) < i {
+				t.Errorf("with %d runs two lines have one colour: %v", k+1, now)
+			}
+		}
+		was = now
+		p.Drawing().Image() // must not panic
 	}
-	p := must.Get(Training(front, ofCermic(rs...), 2, measures...))(t)
-	var names []string
-	for _, look := range p.Legend {
-		names = append(names, look.Name)
-	}
-	if !slices.Equal(names, []string{"MAPPO", "MAPPO-CERMIC", "others"}) {
-		t.Errorf("the legend is %v, want the run in front, the complete one and others", names)
-	}
-	p.Drawing().Image() // must not panic
 }
 
 // Ranges that axes once could not draw: within rounding, tiny, huge, far from 0.

@@ -4,6 +4,7 @@ package viz
 
 import (
 	"fmt"
+	"image/color"
 	"maps"
 	"math"
 	"slices"
@@ -26,7 +27,8 @@ type Series struct {
 	Faint     bool        // context for the others: drawn thin
 	Branched  bool        // it begins on another line, where a ring is drawn
 
-	cues cues
+	cues  cues
+	color *color.NRGBA // nil: by the rules of stylesOf
 }
 
 // Line is a series of a single line, for example a formula.

@@ -267,7 +267,7 @@ var methods = map[string]Style{
 }
 
 // spare are the colours of labels that are no method, in order of appearance.
-var spare = []color.NRGBA{teal, crimson, olive, periwinkle, lime, navy}
+var spare = [...]color.NRGBA{teal, crimson, olive, periwinkle, lime, navy}
 
 func rgb(hex uint32) color.NRGBA {
 	return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}

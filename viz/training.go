@@ -21,14 +21,89 @@ type Measure struct {
 const Score = ""
 
 // Training draws one panel per measure, for each separately trained group of agents. A panel has one line per group
-// of runs, and there is a legend for all. The group of the run in front is drawn heavy, the others thin. Of more than
-// five groups, only its own, its parent's and those with a complete run keep colour and name. front may be a run
-// without results yet.
+// of runs, and there is a legend for all. The group of the run in front is drawn heavy, the others thin. front may be a
+// run without results yet.
 func Training(front *results.Record, gs []results.Group, columns int, measures ...Measure) (Panels, error) {
-	gs = slices.DeleteFunc(slices.Clone(gs), func(g results.Group) bool { return g.Label == "" })
+	gs = slices.Clone(gs)
 	// A setting keeps its colour when another comes to the front.
 	slices.SortStableFunc(gs, func(a, b results.Group) int { return cmp.Compare(a.Label, b.Label) })
+	return training(front, gs, columns, measures, func(_ results.Group, s Series) Series { return s })
+}
+
+// Dashboard draws Training again and again while runs are added. A group keeps its colour from its first picture on.
+// Beside the run in front and its parent, the latest groups have a colour, the earlier ones are grey.
+type Dashboard struct {
+	columns  int
+	measures []Measure
+	seen     []string           // IDs of runs in the order of their first picture
+	colours  [len(spare)]string // the run that has each colour
+}
+
+// NewDashboard makes a dashboard of one panel per measure.
+func NewDashboard(columns int, measures ...Measure) *Dashboard {
+	return &Dashboard{columns: columns, measures: measures}
+}
+
+// Draw is the picture of front and the groups around it.
+func (d *Dashboard) Draw(front *results.Record, gs []results.Group) (Panels, error) {
+	for _, r := range results.Flat(gs) {
+		if !slices.Contains(d.seen, r.ID) {
+			d.seen = append(d.seen, r.ID)
+		}
+	}
+	first := func(g results.Group) int {
+		return slices.IndexFunc(d.seen, func(id string) bool { return has(g, id) })
+	}
+	gs = slices.SortedFunc(slices.Values(gs), func(a, b results.Group) int { return first(a) - first(b) })
 	parent, _ := front.Fork()
+	latest := slices.Clone(gs) // of the run in front, of its parent, then the latest
+	slices.SortStableFunc(latest, func(a, b results.Group) int {
+		rank := func(g results.Group) int {
+			switch {
+			case has(g, front.ID):
+				return -2
+			case has(g, parent):
+				return -1
+			}
+			return len(d.seen) - first(g)
+		}
+		return rank(a) - rank(b)
+	})
+	latest = latest[:min(len(latest), len(spare))]
+	coloured := func(id string) bool {
+		return slices.ContainsFunc(latest, func(g results.Group) bool { return has(g, id) })
+	}
+	for k, id := range d.colours {
+		if !coloured(id) {
+			d.colours[k] = ""
+		}
+	}
+	colour := func(g results.Group) int {
+		return slices.IndexFunc(d.colours[:], func(id string) bool { return has(g, id) })
+	}
+	for _, g := range latest {
+		if len(g.Runs) > 0 && colour(g) < 0 {
+			d.colours[slices.Index(d.colours[:], "")] = g.Runs[0].ID
+		}
+	}
+	return training(front, gs, d.columns, d.measures, func(g results.Group, s Series) Series {
+		if k := colour(g); k >= 0 {
+			s.color = &spare[k]
+			return s
+		}
+		return s.Muted()
+	})
+}
+
+// has reports whether a group has a run.
+func has(g results.Group, id string) bool {
+	return slices.ContainsFunc(g.Runs, func(r *results.Record) bool { return r.ID == id })
+}
+
+// training draws groups in their order, each as look changes it.
+func training(front *results.Record, gs []results.Group, columns int, measures []Measure,
+	look func(results.Group, Series) Series) (Panels, error) {
+	gs = slices.DeleteFunc(gs, func(g results.Group) bool { return g.Label == "" })
 	var charts []Chart
 	last := 0.0
 	for _, m := range ofGroups(results.Flat(gs), measures) {
@@ -38,18 +113,13 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 		}
 		series := make([]Series, len(gs))
 		for k, g := range gs {
-			has := func(is func(*results.Record) bool) bool { return slices.ContainsFunc(g.Runs, is) }
 			series[k] = seriesOf(g) // without a line, it keeps the place of its colour
 			if i := slices.IndexFunc(lines, func(s Series) bool { return s.Label == g.Label }); i >= 0 {
 				series[k] = lines[i]
 			}
-			series[k].Faint = !has(func(r *results.Record) bool { return r.ID == front.ID })
+			series[k].Faint = !has(g, front.ID)
 			last = max(last, slices.Max(append(series[k].X, 0)))
-			if len(gs) > 5 && !has(func(r *results.Record) bool {
-				return r.ID == front.ID || r.ID == parent || r.Complete
-			}) {
-				series[k] = series[k].Muted()
-			}
+			series[k] = look(g, series[k])
 		}
 		charts = append(charts, Chart{Figure{Title: m.Title, X: "frames", Unlabelled: true}, series})
 	}

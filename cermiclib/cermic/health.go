@@ -27,8 +27,8 @@ var healthRanges = []struct {
 	{"upper_active", 0.05, 0.6, "", "L_UB is violated nearly everywhere"},
 	{"lower_active", 0.05, 0.6, "", "L_LB is violated nearly everywhere"},
 	{"detector_gain", -0.02, 1, "the detector is worse than a constant guess", ""},
-	{"int_variation", 0.1, math.Inf(1), "the bonus is nearly the same everywhere", ""},
-	{"int_rarity", 0.1, 1, "the bonus does not correlate with rarity: it is no larger in less visited places", ""},
+	{"int_variation", 0.1, math.Inf(1), "the bonus hardly varies, so it guides exploration little", ""},
+	{"int_rarity", 0.1, 1, "the bonus is no larger in places that were visited less", ""},
 }
 
 // healthSettle is the number of updates without warnings: initially the code moves from KL = 0 into its band.

@@ -299,10 +299,30 @@ func (d *decoder) unknown(path, key, kind string, siblings []field) error {
 	if kind != "" {
 		owner += fmt.Sprintf(" is %q, which", kind)
 	}
-	if len(here) == 0 {
-		return fmt.Errorf("unknown key %q; %s has no settings", given, owner)
+	has := " no settings"
+	if len(here) > 0 {
+		has = ": " + strings.Join(here, ", ")
 	}
-	return fmt.Errorf("unknown key %q; %s has: %s", given, owner, strings.Join(here, ", "))
+	if others := kindsWith(key, kind); len(others) > 0 {
+		has += fmt.Sprintf("; %s belongs to %s", key, strings.Join(others, ", "))
+	}
+	return fmt.Errorf("unknown key %q; %s has%s", given, owner, has)
+}
+
+// kindsWith lists the kinds that have a setting, of the groups that a kind without it is in.
+func kindsWith(key, kind string) (names []string) {
+	for _, group := range registry {
+		if _, ok := group[kind]; !ok {
+			continue
+		}
+		for name, proto := range group {
+			known := fields(unwrap(reflect.ValueOf(proto)).Type())
+			if slices.ContainsFunc(known, func(f field) bool { return f.name == key }) {
+				names = append(names, name)
+			}
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
 // describe names a value of a tree in an error, shortened to 40 characters.

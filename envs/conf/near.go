@@ -34,14 +34,17 @@ func Find[T any](what, name string, all []T, nameOf func(T) string) (found T, er
 	return found, fmt.Errorf("unknown %s %q%s", what, name, Near(name, known))
 }
 
-// closest returns up to six known names that may be meant: those that contain the given one, else the nearest in
-// spelling.
+// closest returns up to six known names that may be meant: names that contain the given one, else the nearest in
+// spelling, whole or behind the last dot.
 func closest(given string, known []string) (near []string) {
 	given = strings.ToLower(given)
 	least := max(2, len(given)/3)
 	for _, name := range known {
 		lower := strings.ToLower(name)
 		d := distance(given, lower)
+		if last := lower[strings.LastIndexByte(lower, '.')+1:]; distance(given, last) < d { // alhpa is explore.alpha
+			lower, d = last, distance(given, last)
+		}
 		switch {
 		case d >= max(len(given), len(lower)): // no letter in common
 			continue

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"cermic/cermiclib/experiment"
 	"cermic/envs/envtest/must"
 	"cermic/reproduce/plan"
 )
@@ -55,6 +56,31 @@ func TestADetachedTrainingIsStoppedWhereItsCellRunsAgain(t *testing.T) {
 	}
 	if locked(l.path(processFile)) || l.read() == nil {
 		t.Error("a training that was taken over still looks detached")
+	}
+}
+
+// A form that has moved on finds what its cell trains, and lets a person stop it.
+func TestAFormNamesAndStopsTheTrainingThatItsCellHasLeft(t *testing.T) {
+	t.Setenv("NB_STORE", t.TempDir())
+	t.Setenv("NB_HEADLESS", "")
+	st := Store()
+	l := leftHere(st)
+	other := Must(plan.New(plan.Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1}))
+	e := Must(plan.New(plan.Request{Task: "wheel", Method: "mappo", Budget: "smoke", Seed: 1}))
+	must.Do(t, l.note(other))
+	ended := sleeper(t, l)
+	offer([]experiment.Config{e}, st, "", "cermic-train")
+	if !l.lives() {
+		t.Error("a form that only shows another number stops the training")
+	}
+	offer([]experiment.Config{e}, st, stopLeft, "cermic-train")
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Error("the button does not stop the training")
+	}
+	if l.lives() || len(must.Get(plan.Missing([]experiment.Config{e}, st))(t)) != 1 {
+		t.Error("stopping trains, or leaves a note of the training")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,7 @@ import (
 const (
 	trainMissing = "train"
 	trainAgain   = "again"
+	stopLeft     = "stop" // what the cell has left to a detached process
 )
 
 // Cell reproduces one number of a table of the paper. It shows the published number, ours, their difference, the cost
@@ -79,7 +81,26 @@ func TrainMissing(es []experiment.Config, err error) {
 func offer(es []experiment.Config, st *results.Store, train, classes string) {
 	missing, own := Must(plan.Missing(es, st)), Must(results.Open(storeFolder()))
 	elsewhere := Must(plan.Missing(es, own)) // has no weights here
-	place := newBlock()
+	place, another := newBlock(), ""
+	if l := leftHere(st); !Headless() && l.lives() {
+		trains := func(e experiment.Config) bool { return Must(e.ID()) == l.Run }
+		switch {
+		case train == stopLeft:
+			l.stop()
+			l.forget()
+		case train != "":
+		case slices.ContainsFunc(missing, trains):
+			train = trainMissing
+		case slices.ContainsFunc(elsewhere, trains):
+			train = trainAgain
+		default:
+			another = fmt.Sprintf(" This cell has left a training that goes on: %s, run %s. Training here stops it.",
+				l.Method, l.Run[:min(8, len(l.Run))])
+		}
+	}
+	if train == stopLeft {
+		train = ""
+	}
 	if first := os.Getenv("NB_TRAIN") == "first"; train != "" || first {
 		if train == trainAgain {
 			missing, st = elsewhere, own
@@ -88,6 +109,7 @@ func offer(es []experiment.Config, st *results.Store, train, classes string) {
 			missing = missing[:min(1, len(missing))]
 		}
 		bar, ctx := NewProgress(missing...), Interruptible()
+		warnings.begin()
 		for _, e := range missing {
 			if ctx.Err() == nil {
 				Must(Train(ctx, e, st, bar.Watch))
@@ -110,6 +132,10 @@ func offer(es []experiment.Config, st *results.Store, train, classes string) {
 	}
 	if Headless() {
 		button = ""
+	}
+	if another != "" {
+		say += another
+		button += ` <button class="cermic-train cermic-stop">Stop it</button>`
 	}
 	place.put(asHTML("<div><span>"+html.EscapeString(say)+"</span> "+button+"</div>", say))
 }

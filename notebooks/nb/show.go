@@ -13,6 +13,7 @@ import (
 	"image/gif"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -151,7 +152,7 @@ func film(g *gif.GIF) (content, error) {
 type notes struct {
 	slog.Handler
 	mu    sync.Mutex
-	place block // of the notes of the training that controls have begun last; without an ID, each note has its own
+	place block // of the notes of the last training; without an ID, each note has its own
 	lines []string
 }
 
@@ -182,6 +183,7 @@ func (n *notes) Handle(_ context.Context, r slog.Record) error {
 	if n.place.id == "" {
 		n.lines = nil
 	}
+	n.lines = slices.DeleteFunc(n.lines, func(line string) bool { return strings.HasPrefix(line, "Note: "+r.Message) })
 	n.lines = append(n.lines, note(r))
 	page := html.EscapeString(strings.Join(n.lines, "\n"))
 	n.place.put(asHTML(`<small style="opacity:.75;white-space:pre-line">`+page+"</small>", strings.Join(n.lines, "\n")))
@@ -247,9 +249,13 @@ func summary(rs []*results.Record) content {
 			machine = fmt.Sprintf("%s, %s, %d cores", r.Host.Backend, cmp.Or(r.Host.GPU, r.Host.CPU), r.Host.Cores)
 			took = viz.Clock(r.Host.Seconds)
 		}
-		id := r.ID[:min(8, len(r.ID))]
+		id, budget := r.ID[:min(8, len(r.ID))], r.Budget
+		method, base, changed := strings.Cut(r.Method, " (else ")
+		if changed {
+			budget = strings.TrimSuffix(base, ")") + ", changed"
+		}
 		table.Rows = append(table.Rows,
-			[]string{id, r.Task, r.Method, fmt.Sprint(r.Seed), r.Budget, frames, score, machine, took})
+			[]string{id, r.Task, method, fmt.Sprint(r.Seed), budget, frames, score, machine, took})
 	}
 	return asHTML(table.HTML(), table.Text())
 }

@@ -179,6 +179,9 @@ func (l *left) note(e experiment.Config) (err error) {
 // forget removes the note of a training that is done or taken over.
 func (l *left) forget() { _ = os.Remove(l.path(leftFile)) }
 
+// lives reports whether the process trains, and reads what.
+func (l *left) lives() bool { return locked(l.path(processFile)) && l.read() == nil }
+
 // stop asks the process, if it lives, to save and end, and waits for that for five seconds.
 func (l *left) stop() {
 	var pid int

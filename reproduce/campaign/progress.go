@@ -153,7 +153,7 @@ func (t *Tally) Share() (over float64) {
 }
 
 // String is the state of all runs: "3 done, 1 training, 0 failed, 8 to go; about 2 h 10 min left". The time assumes
-// the pace so far.
+// the pace so far, once a fifth of a run is done: compiling comes before.
 func (t *Tally) String() string {
 	text := fmt.Sprintf("%d done, %d training, %d failed, %d to go",
 		t.count(done), t.count(training), t.count(failed), t.runs-len(t.seen))
@@ -163,7 +163,7 @@ func (t *Tally) String() string {
 			gained += at.now - at.from
 		}
 	}
-	if rest := float64(t.runs) * (1 - t.Share()); gained > 0 && rest > 0 {
+	if rest := float64(t.runs) * (1 - t.Share()); gained >= 0.2 && rest > 0 {
 		text += fmt.Sprintf("; about %s left", viz.Clock(rest/gained*time.Since(t.since).Seconds()))
 	}
 	return text

@@ -29,7 +29,8 @@ func TestATallySaysHowMuchIsDoneAndHowLongTheRestTakes(t *testing.T) {
 		"ended":   {[]results.Event{stored, ended}, "2 done, 0 training, 0 failed, 2 to go; about 2 min 00 s left", 0.5},
 		"half":    {[]results.Event{event("d", 0), event("d", 50)}, "0 done, 1 training, 0 failed, 3 to go; about 7 min 00 s left", 0.125},
 		"failed":  {[]results.Event{ended, event("c", 0), broken}, "1 done, 0 training, 1 failed, 2 to go; about 2 min 00 s left", 0.5},
-		"resumed": {[]results.Event{event("d", 90), event("d", 95)}, "0 done, 1 training, 0 failed, 3 to go; about 1 h 01 min left", 0.2375},
+		"resumed": {[]results.Event{event("d", 60), event("d", 95)}, "0 done, 1 training, 0 failed, 3 to go; about 8 min 43 s left", 0.2375},
+		"early":   {[]results.Event{event("d", 0), event("d", 10)}, "0 done, 1 training, 0 failed, 3 to go", 0.025},
 	} {
 		tally := NewTally(4)
 		for _, e := range c.events {

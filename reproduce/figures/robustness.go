@@ -311,7 +311,7 @@ func (n Robustness) Why(st *results.Store) (viz.Panels, error) {
 	})
 }
 
-// draw draws panels of the probed arms and, if others is set, of all other arms in grey. Every arm has its place, so
+// draw draws panels of the probed arms and, if others is set, of MACE and, in grey, all other arms. Every arm has its place, so
 // that all figures share styles.
 func (n Robustness) draw(st *results.Store, others bool, panels []studyPanel) (viz.Panels, error) {
 	names := armNames()
@@ -323,7 +323,7 @@ func (n Robustness) draw(st *results.Store, others bool, panels []studyPanel) (v
 			series[k].Label = name
 		}
 		for _, line := range lines {
-			if slices.Contains(probed, line.Label) {
+			if slices.Contains(probed, line.Label) || others && line.Label == "mace" {
 				k := slices.Index(names, line.Label)
 				series[k].X, series[k].Y = line.X, line.Y
 			} else if others {

@@ -37,7 +37,8 @@ func Watch(ctx context.Context, st *results.Store, gs []results.Group) (scenes [
 		if err != nil {
 			return nil, "", err
 		}
-		return scenes, fmt.Sprintf("%s on %s, seed %d, trained for %s frames: score %s in %d steps", r.Method, r.Task,
+		method, _, _ := strings.Cut(r.Method, " (else ")
+		return scenes, fmt.Sprintf("%s on %s, seed %d, trained for %s frames: score %s in %d steps", method, r.Task,
 			r.Seed, viz.Short(float64(r.Frames)), viz.Short(eval.Scores[0]), eval.Lengths[0]), nil
 	}
 	if len(rs) == 0 {

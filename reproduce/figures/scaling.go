@@ -39,7 +39,7 @@ func machines(nodes int) []machine {
 }
 
 const extrapolated = "Measured is one run at a time on this machine; where no run of a method has been trained here, " +
-	"its rate is that of records from another processor, or is estimated from its slowdown against MAPPO at another " +
+	"its rate is that of records from another machine, or is estimated from its slowdown against MAPPO at another " +
 	"budget. The columns for more cores are extrapolated: a machine with eight times the cores trains eight runs at a " +
 	"time, none slowing another down, and takes no less than the longest run. reproduce/PERFORMANCE.md has " +
 	"measurements of a GPU."

@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"runtime"
 	"testing"
 
 	"cermic/cermiclib"
@@ -42,7 +43,7 @@ func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *tes
 			e.Seed = uint64(90 + i) // which the table does not need
 			if r := libtest.Record(t, e, e.Label()); !methods[cermiclib.MethodOf(e)] {
 				methods[cermiclib.MethodOf(e)] = true
-				r.Host.CPU, r.Host.Seconds = cpu, float64(r.Frames)/[]float64{1000, 7}[i]
+				r.Host.CPU, r.Host.Cores, r.Host.Seconds = cpu, runtime.NumCPU(), float64(r.Frames)/[]float64{1000, 7}[i]
 				runs = append(runs, r)
 			}
 		}

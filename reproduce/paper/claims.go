@@ -202,7 +202,21 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 		}
 		return NotTested, fmt.Sprintf("None of its %d comparisons has runs of all its methods.", asked)
 	case tested(found) == 0:
-		return NotTested, fmt.Sprintf("%d of %d comparisons have runs, none can be tested.%s", len(found), asked, why)
+		var without []string
+		add := func(n int, reason string) {
+			if n > 0 {
+				without = append(without, fmt.Sprint(n, " ", reason))
+			}
+		}
+		add(asked-len(found), "without runs of all methods")
+		few := len(found)
+		for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+			add(reasons[reason], reason)
+			few -= reasons[reason]
+		}
+		add(few, "with too few seeds")
+		return NotTested, fmt.Sprintf("None of %s can be tested: %s.",
+			viz.Count(asked, "comparison"), strings.Join(without, ", "))
 	case contra >= against:
 		return Contradicted, count
 	case pro >= needed:

@@ -141,7 +141,7 @@ func (t comparison) untested(runs []results.Group) string {
 	case NeverRewarded(runs...):
 		return "never rewarded"
 	case t.mechanism && slices.ContainsFunc(runs, Idle):
-		return "inactive mechanism"
+		return "with an inactive mechanism"
 	}
 	return ""
 }
@@ -173,9 +173,12 @@ func (f Finding) String() string {
 			test += ", significant, but it may not matter: not all beyond ±" + limit
 		}
 	}
-	seeds := strings.Trim(fmt.Sprint(f.Seeds), "[]")
-	return fmt.Sprintf("%s: %s = %s [%s], %s; seeds %s × %s frames", f.On, f.Of, digits(f.Estimate.Value), interval, test,
-		strings.ReplaceAll(seeds, " ", " and "), viz.Short(float64(f.Frames)))
+	seeds := "seeds " + strings.ReplaceAll(strings.Trim(fmt.Sprint(f.Seeds), "[]"), " ", " and ")
+	if len(f.Seeds) > 2 {
+		seeds = fmt.Sprintf("%d to %d seeds each", slices.Min(f.Seeds), slices.Max(f.Seeds))
+	}
+	return fmt.Sprintf("%s: %s = %s [%s], %s; %s × %s frames", f.On, f.Of, digits(f.Estimate.Value), interval, test,
+		seeds, viz.Short(float64(f.Frames)))
 }
 
 // digits writes three significant ones with a real minus sign.

@@ -126,10 +126,12 @@ var (
 // Benchmarks are the tables of results in the paper's order. Tables 5 and 6 are settings: see Memories and Hyper.
 var Benchmarks = []*Benchmark{Sota, Agents, Ablation, Density}
 
-// FindBenchmark accepts a name or a number. The error names near ones.
+// FindBenchmark accepts a name, a number, or the notebook's t1 to t4. The error names near ones.
 func FindBenchmark(name string) (*Benchmark, error) {
 	return find("table", name, Benchmarks, func(t *Benchmark) string { return t.Name },
-		func(t *Benchmark) bool { return name == t.Name || name == strconv.Itoa(t.Number) })
+		func(t *Benchmark) bool {
+			return name == t.Name || strings.TrimPrefix(name, "t") == strconv.Itoa(t.Number)
+		})
 }
 
 // Published is the printed number of a task and a method, by their IDs, in a table with one trial per cell. It is

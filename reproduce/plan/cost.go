@@ -143,12 +143,12 @@ func CostTable(costs []Cost) viz.Table {
 	return t
 }
 
-// Source says where a rate comes from that was not measured on complete runs on this processor.
+// Source says where a rate comes from that was not measured on complete runs on this processor and all its cores.
 type Source string
 
 // The sources, the best first.
 const (
-	Elsewhere Source = "on another processor"  // complete runs on another processor
+	Elsewhere Source = "on another machine"    // complete runs on another processor, or on other cores
 	Estimated Source = "estimated"             // from runs at another budget or on vector observations, relative to MAPPO
 	Slowest   Source = "as the slowest method" // no run of the method is stored
 )
@@ -156,13 +156,13 @@ const (
 // Rate is how fast one run of a method trains.
 type Rate struct {
 	FPS      float64 // frames per second, total frames of the runs over their total time; 0: unknown
-	Measured int     // complete runs on this processor; 0: see Source
+	Measured int     // complete runs on this processor and as many cores; 0: see Source
 	Source   Source
 }
 
 // Rates are how fast methods train, by the complete runs of a store and its committed records.
 type Rates struct {
-	here, all map[rateKey]pace // runs on this processor, and all runs
+	here, all map[rateKey]pace // runs on this processor and as many cores, and all runs
 }
 
 type rateKey struct {
@@ -188,7 +188,7 @@ const baseline = "mappo"
 
 // NewRates reads the rates of st.
 func NewRates(st *results.Store) (*Rates, error) {
-	cpu := results.CollectHost("").CPU
+	host := results.CollectHost("")
 	heads, err := st.Heads(results.Query{Complete: true})
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func NewRates(st *results.Store) (*Rates, error) {
 	r := &Rates{here: map[rateKey]pace{}, all: map[rateKey]pace{}}
 	for _, g := range Groups(heads) {
 		for _, run := range g.Runs {
-			if run.Host.Seconds <= 0 || run.Host.GPU != "" && run.Host.CPU != cpu {
+			if run.Host.Seconds <= 0 || run.Host.GPU != "" && run.Host.CPU != host.CPU {
 				continue // a GPU elsewhere says nothing about a processor
 			}
 			if parent, _ := run.Fork(); parent != "" {
@@ -207,7 +207,7 @@ func NewRates(st *results.Store) (*Rates, error) {
 				return pace{p.runs + 1, p.frames + float64(run.Frames), p.seconds + run.Host.Seconds}
 			}
 			r.all[key] = add(r.all[key])
-			if run.Host.CPU == cpu {
+			if run.Host.CPU == host.CPU && run.Host.Cores == host.Cores {
 				r.here[key] = add(r.here[key])
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ import (
 // TestImagesHaveRatesOfTheirOwn: a rate on vectors says nothing about them.
 func TestImagesHaveRatesOfTheirOwn(t *testing.T) {
 	run := libtest.Record(t, configure(t, Request{Task: "wheel", Method: "mappo", Budget: "short", Seed: 9}), "mappo")
-	run.Host.CPU, run.Host.Seconds = results.CollectHost("").CPU, 600
+	run.Host.CPU, run.Host.Cores, run.Host.Seconds = results.CollectHost("").CPU, runtime.NumCPU(), 600
 	st := libtest.Committed(t, run)
 	var es []experiment.Config
 	for _, task := range []string{"balance", "chicken_in_the_matrix__repeated", "clean_up", "navigation", "stag_hunt_in_the_matrix__repeated"} {
@@ -55,7 +56,7 @@ func TestAForksTimeIsThatOfItsOwnFrames(t *testing.T) {
 		header := results.Record{ID: id, Task: "vmas/balance", Method: "mappo", Budget: "short", Seed: 1, Experiment: text}
 		r := must.Get(st.Claim(t.Context(), header, false, nil))(t)
 		seconds := map[string]float64{"0123abcd": 600, "4567cdef": 60}[id]
-		must.Do(t, errors.Join(r.AppendScalars(600_000, map[string]float64{"x": 1}), r.Finish(results.Host{CPU: cpu, Seconds: seconds}), r.Close()))
+		must.Do(t, errors.Join(r.AppendScalars(600_000, map[string]float64{"x": 1}), r.Finish(results.Host{CPU: cpu, Cores: runtime.NumCPU(), Seconds: seconds}), r.Close()))
 	}
 	rates := must.Get(NewRates(st))(t)
 	if got := rates.here[rateKey{"mappo", "short", 0}].fps(); got != 1000 {
@@ -70,7 +71,7 @@ func TestRatesAreTotalFramesOverTotalTime(t *testing.T) {
 	var rs []*results.Record
 	for task, seconds := range map[string]float64{"balance": 60, "wheel": 180} {
 		r := libtest.Record(t, configure(t, Request{Task: task, Method: "mappo", Budget: "short", Seed: 1}), "mappo")
-		r.Host.CPU, r.Host.Seconds = cpu, seconds
+		r.Host.CPU, r.Host.Cores, r.Host.Seconds = cpu, runtime.NumCPU(), seconds
 		rs = append(rs, r)
 	}
 	next := configure(t, Request{Task: "flocking", Method: "mappo", Budget: "short", Seed: 1})

@@ -185,7 +185,7 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
       return;
     }
     button.disabled = true;
-    tell(panel, { cell: cell.model.id, train: says.contains("cermic-again") ? "again" : "train" });
+    tell(panel, { cell: cell.model.id, train: says.contains("cermic-stop") ? "stop" : says.contains("cermic-again") ? "again" : "train" });
     run(app, panel, cell, says.contains("cermic-below"));
   }
 
