@@ -540,6 +540,29 @@ def left(lab):
     lab.js("app.commands.execute('notebook:interrupt-kernel')")
     wait("the cell ends", lambda: not lab.busy() and "stopped at" in lab.said(TRAIN))
     wait("no process is left", lambda: not lab.store.training())
+    # A form that has moved on names what its cell has left, and stops it.
+    lab.open("t1_performance", "auto-h")
+    at = lab.cell(NUMBER)
+    node = "const node = book.widgets[arguments[0]].node;"
+    shown = lambda selector: wait(f"the page has {selector}", lambda: lab.js(node + "return node.querySelector(arguments[1])", at, selector))[0]
+    choose = lambda name, value: Select(shown(f".cermic-form [name={name}]")).select_by_visible_text(value)
+    choose("column", "Flocking*")
+    choose("budget", "demo")
+    wait("the cell offers", lambda: "Missing: 3 of 3 runs" in lab.said(NUMBER) and not lab.busy())
+    shown("button.cermic-train").click()
+    wait("it trains", lambda: "frames/s" in lab.said(NUMBER))
+    lab.js("return panel.context.save().then(() => 0)")
+    start = time.monotonic()
+    lab.js("setTimeout(() => location.reload(), 0)")
+    free(lab, "t1: page loaded again", start)
+    lab.ready()
+    choose("column", "Balance*")
+    wait("the cell names it", lambda: "This cell has left a training that goes on: mappo" in lab.said(NUMBER) and not lab.busy())
+    check(lab.store.training(), "a form that shows another number has stopped the training")
+    lab.picture("t1_left")
+    shown("button.cermic-stop").click()
+    _, took = wait("it is stopped", lambda: not lab.store.training() and "This cell has left" not in lab.said(NUMBER) and not lab.busy())
+    told("t1: what the cell has left is stopped", took)
 
 
 def number(lab):
