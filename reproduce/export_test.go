@@ -19,6 +19,9 @@ import (
 )
 
 func TestRunsAreExportedInEveryForm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains and exports")
+	}
 	store, id := trainedRun(t)
 	st := must.Get(results.Open(store))(t)
 	r := must.Get(st.Get(id))(t)

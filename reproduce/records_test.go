@@ -67,6 +67,9 @@ func eachRecord(t *testing.T, test func(r packed)) {
 // Records are never rewritten, so that every number of an earlier form must be read; packing one of today's form gives
 // its bytes.
 func TestCommittedRecordsAreReadToTheLastNumber(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads all records")
+	}
 	eachRecord(t, func(r packed) {
 		again := must.Get(results.Pack(r.Record))(t)
 		text, numbers := unzipped(t, r.data), 0
@@ -118,6 +121,9 @@ func TestCommittedRecordsAreWhatTheirNamesMeanToday(t *testing.T) {
 
 // Notebooks film these runs in a clone without own runs.
 func TestCommittedWeightsPlayAsTheirRecordsSay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays all committed weights")
+	}
 	st := committedStore(t)
 	heads := must.Get(st.Heads(results.Query{}))(t)
 	good := map[string]bool{} // tasks with weights that score above their untrained policy
@@ -153,6 +159,9 @@ func TestCommittedWeightsPlayAsTheirRecordsSay(t *testing.T) {
 
 // The playground continues these runs with either value of α.
 func TestCommittedCheckpointsCanBeContinued(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains on the Go backend")
+	}
 	st := libtest.Store(t)
 	must.Do(t, st.Base(records.FS))
 	files, err := fs.Glob(records.FS, "checkpoints/*.safetensors.gz")

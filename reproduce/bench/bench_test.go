@@ -70,6 +70,9 @@ func TestEachGroupNamesABenchmarkOfItsPackage(t *testing.T) {
 }
 
 func TestABenchmarkIsRunAndReportsItsMetrics(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds benchmarks")
+	}
 	var got []Metric
 	var out bytes.Buffer
 	run := func(pattern string) error {

@@ -37,8 +37,9 @@ func TestRobustnessIsThePlansStudy(t *testing.T) {
 	}
 	must.Do(t, st.Base(records.FS))
 	all, why := must.Get(study.Coverage(st, 0))(t), must.Get(study.Why(st))(t)
-	if len(why.Legend) != len(probed) || all.Legend[len(probed)].Name != "others" {
-		t.Fatalf("of %d arms %d are in the legend, and beside the others %d", len(probed), len(why.Legend), len(all.Legend)-1)
+	rest := []string{all.Legend[len(probed)].Name, all.Legend[len(all.Legend)-1].Name} // behind the probed arms
+	if len(why.Legend) != len(probed) || len(all.Legend) != len(probed)+2 || !slices.Equal(slices.Sorted(slices.Values(rest)), []string{"MACE", "others"}) {
+		t.Fatalf("of %d arms %d are in the legend, and then %v", len(probed), len(why.Legend), rest)
 	}
 	for _, one := range why.Legend { // an arm looks the same in every figure
 		i := slices.IndexFunc(all.Legend, func(s viz.Style) bool { return s.Name == one.Name })

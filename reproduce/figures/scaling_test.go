@@ -16,6 +16,9 @@ import (
 )
 
 func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plans all tables")
+	}
 	st := libtest.Store(t)
 	read := func() (row map[string]string) {
 		table := must.Get(Overview(st, 1, 4))(t)

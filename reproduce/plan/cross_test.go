@@ -135,6 +135,9 @@ func checkTrained(t *testing.T, r *results.Record, iterations int) {
 // TestEveryMethodTrainsOnFewerFramesThanAMinibatch: every minibatch of every method is larger than its rollout batch,
 // so that each is filled up. A continuous task has densities, which padding of zeros leaves undefined.
 func TestEveryMethodTrainsOnFewerFramesThanAMinibatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains every method")
+	}
 	for _, method := range cermiclib.Methods() {
 		t.Run(method.ID, func(t *testing.T) {
 			e := combination(t, method.ID, playgrounds[0], "mlp")
@@ -191,6 +194,9 @@ func (e mortalEnv) Step(act *envs.Actions, out *envs.Step) {
 // TestEveryMethodTakesEmptyMasksOfTheDead tests masks that allow dead agents no action. Every method then trains,
 // stops and continues as with masks that allow them choice 0.
 func TestEveryMethodTakesEmptyMasksOfTheDead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains every method")
+	}
 	shared := envs.Common{NumEnvs: 3, Reward: envs.Dense}
 	game := libtest.OneChoice{Game: libtest.TwoStep().WithShared(shared), Choice: 1}
 	for _, method := range cermiclib.Methods() {
