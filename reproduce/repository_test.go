@@ -312,7 +312,7 @@ func TestEveryNumberOfTheReadmeHasASource(t *testing.T) {
 		{"reproduce/FINDINGS.md", "On pass without a screen the bonus succeeds in 0 of 5 runs, MAPPO-RFF in 5 of 5 and\n   MACE in 4 of 5", "in 0 of 5 runs, MACE in 4, and MAPPO-RFF's count in 5 of 5"},
 		{"reproduce/CLAIMS.md", "Over 12 of 12 task variants, a run of α = .2 succeeds more often than one of MACE with probability 0.45 [0.41, 0.48]", "with probability .45 (.41 to .48)"},
 		{"reproduce/PERFORMANCE.md", "The first `lab` after a clone took 134 s", "| 1.8 GB in 134 s |"},
-		{"reproduce/PERFORMANCE.md", "torch and CUDA takes 5.6 GB, JaxMARL with jax for CPUs 1 GB", "| 5.6 GB, with CUDA | 1 GB, for CPUs"},
+		{"reproduce/PERFORMANCE.md", "torch and CUDA takes 5.6 GB, JaxMARL with jax for CPUs 1 GB", "5.6 GB, with CUDA | 1 GB, for CPUs"},
 		{"reproduce/FINDINGS.md", "√KL is 6.87 per step with a standard deviation of .12", "6.87 ± .12 per step"},
 		{"reproduce/FINDINGS.md", "with weight 1, it holds MAPPO", "With weight 1, MAPPO does not learn"},
 	} {
