@@ -53,7 +53,7 @@ func trainCommand() *cobra.Command {
 		Short: "Train methods on tasks, or continue stored runs",
 		Example: "  train -task balance -method mappo-cermic -budget short -seeds 3 -set explore.alpha=0.5\n" +
 			"  train -fork 0123abcd@60000 -set explore.alpha=1",
-		Args: cobra.ArbitraryArgs,
+		Args: runsOf(&again),
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.task, "task", "", "`tasks`, separated by commas (default "+defaultTask+" on its dense reward)")
@@ -69,13 +69,8 @@ func trainCommand() *cobra.Command {
 	f.StringVar(&board, "tensorboard", "", "also write TensorBoard event files below this `folder` while training")
 	trainingFlags(f)
 	cmd.RunE = onStore(openStore, func(cmd *cobra.Command, st *results.Store, ids []string) (err error) {
-		switch {
-		case workers < 1:
+		if workers < 1 {
 			return usagef("-workers is %d, want at least 1", workers)
-		case again && len(ids) == 0:
-			return usagef("train -again needs IDs of runs")
-		case !again && len(ids) > 0:
-			return usagef("train takes no argument %q: a task stands behind -task, a method behind -method", ids[0])
 		}
 		const machine = " store workers backend portable"
 		es, demo := make([]experiment.Config, 1), false
@@ -116,6 +111,19 @@ func trainCommand() *cobra.Command {
 		return err
 	})
 	return cmd
+}
+
+// runsOf accepts IDs of runs, with -again alone.
+func runsOf(again *bool) cobra.PositionalArgs {
+	return func(_ *cobra.Command, ids []string) error {
+		switch {
+		case *again && len(ids) == 0:
+			return usagef("train -again needs IDs of runs")
+		case !*again && len(ids) > 0:
+			return usagef("train takes no argument %q: a task stands behind -task, a method behind -method", ids[0])
+		}
+		return nil
+	}
 }
 
 // trainRuns trains experiments and shows their progress. A failed run does not stop the others.

@@ -311,8 +311,8 @@ func (n Robustness) Why(st *results.Store) (viz.Panels, error) {
 	})
 }
 
-// draw draws panels of the probed arms and, if others is set, of MACE and, in grey, all other arms. Every arm has its place, so
-// that all figures share styles.
+// draw draws panels of the probed arms and, if others is set, of MACE and, in grey, all other arms. Every arm has its
+// place, so that all figures share styles.
 func (n Robustness) draw(st *results.Store, others bool, panels []studyPanel) (viz.Panels, error) {
 	names := armNames()
 	charts, err := each(panels, func(p studyPanel) (viz.Chart, error) {
