@@ -153,6 +153,10 @@ class Lab:
         check(at >= 0, f"no cell with {text!r}")
         return at
 
+    def part(self, at, selector):
+        """The first element of a cell that a selector names, once there is one."""
+        return wait(f"the page has {selector}", lambda: self.js("return book.widgets[arguments[0]].node.querySelector(arguments[1])", at, selector))[0]
+
     def run(self, text):
         """Runs the cell that holds a text, as shift-enter does, and returns at once."""
         self.js("const at = arguments[0]; book.activeCellIndex = at; book.deselectAll(); app.commands.execute('notebook:run-cell'); book.scrollToItem(at, 'start')", self.cell(text))
@@ -364,6 +368,14 @@ def free(lab, why, start):
     wait("a process goes on with the training", lab.store.training)
 
 
+def again(lab, name):
+    """Loads the page again while a cell trains."""
+    start = time.monotonic()
+    lab.js("setTimeout(() => location.reload(), 0)")
+    free(lab, f"{name}: page loaded again", start)
+    lab.ready()
+
+
 def attach(lab, mark):
     """Runs the cell again: it shows what is being trained."""
     lab.run(PLAY)
@@ -377,10 +389,7 @@ def attach(lab, mark):
 def reload(lab):
     lab.js("return app.commands.execute('docmanager:save')")
     time.sleep(1)
-    start = time.monotonic()
-    lab.js("setTimeout(() => location.reload(), 0)")
-    free(lab, "01: page loaded again", start)
-    lab.ready()
+    again(lab, "01")
     check(not lab.live(), "the controls of a page without connection look alive")
     lab.js("book.scrollToItem(arguments[0], 'start')", lab.cell(PLAY))
     wait("the page says how to attach", lambda: lab.js("return [...book.node.querySelectorAll('.cermic-hint')].some(h => getComputedStyle(h).display !== 'none')"))
@@ -530,10 +539,7 @@ def left(lab):
     lab.declare(TRAIN)
     lab.run(TRAIN)
     wait("it trains", lambda: "frames/s" in lab.said(TRAIN))
-    start = time.monotonic()
-    lab.js("setTimeout(() => location.reload(), 0)")
-    free(lab, "91: page loaded again", start)
-    lab.ready()
+    again(lab, "91")
     lab.run(TRAIN)
     _, took = wait("the cell attaches", lambda: "frames/s" in lab.said(TRAIN))
     told("91: run again, until it shows what is trained", took)
@@ -543,24 +549,19 @@ def left(lab):
     # A form that has moved on names what its cell has left, and stops it.
     lab.open("t1_performance", "auto-h")
     at = lab.cell(NUMBER)
-    node = "const node = book.widgets[arguments[0]].node;"
-    shown = lambda selector: wait(f"the page has {selector}", lambda: lab.js(node + "return node.querySelector(arguments[1])", at, selector))[0]
-    choose = lambda name, value: Select(shown(f".cermic-form [name={name}]")).select_by_visible_text(value)
+    choose = lambda name, value: Select(lab.part(at, f".cermic-form [name={name}]")).select_by_visible_text(value)
     choose("column", "Flocking*")
     choose("budget", "demo")
     wait("the cell offers", lambda: "Missing: 3 of 3 runs" in lab.said(NUMBER) and not lab.busy())
-    shown("button.cermic-train").click()
+    lab.part(at, "button.cermic-train").click()
     wait("it trains", lambda: "frames/s" in lab.said(NUMBER))
     lab.js("return panel.context.save().then(() => 0)")
-    start = time.monotonic()
-    lab.js("setTimeout(() => location.reload(), 0)")
-    free(lab, "t1: page loaded again", start)
-    lab.ready()
+    again(lab, "t1")
     choose("column", "Balance*")
     wait("the cell names it", lambda: "This cell has left a training that goes on: mappo" in lab.said(NUMBER) and not lab.busy())
     check(lab.store.training(), "a form that shows another number has stopped the training")
     lab.picture("t1_left")
-    shown("button.cermic-stop").click()
+    lab.part(at, "button.cermic-stop").click()
     _, took = wait("it is stopped", lambda: not lab.store.training() and "This cell has left" not in lab.said(NUMBER) and not lab.busy())
     told("t1: what the cell has left is stopped", took)
 
@@ -569,8 +570,7 @@ def number(lab):
     """One number of Table 1: chosen in a form, trained by a button, read on two pages."""
     lab.open("t1_performance", "auto-f")
     at = lab.cell(NUMBER)
-    node = "const node = book.widgets[arguments[0]].node;"
-    field = lambda name: wait(f"the form has {name}", lambda: lab.js(node + "return node.querySelector(`.cermic-form [name=${arguments[1]}]`)", at, name))[0]
+    field = lambda name: lab.part(at, f".cermic-form [name={name}]")
     ended = lambda: lab.js("const w = book.widgets[arguments[0]]; return w.model.executionState === 'idle' && w.prompt !== '*'", at)
     for name, value, says in (("row", "MAPPO-ε-greedy", "MAPPO-ε-greedy on Navigation"), ("column", "Balance*", "on Balance*"), ("budget", "smoke", "budget smoke"), ("seeds", "1", "Missing: 1 of 1 run.")):
         if name == "seeds":
@@ -584,8 +584,7 @@ def number(lab):
     said = lab.said(NUMBER)
     check("not trained" in said and "Training takes" in said and not lab.store.runs(), f"before training the cell says {said!r}")
     lab.picture("t1_offer")
-    button = lambda: lab.js(node + "return node.querySelector('button.cermic-train')", at)
-    ActionChains(lab.browser).double_click(wait("the button is there", button)[0]).perform()
+    ActionChains(lab.browser).double_click(lab.part(at, "button.cermic-train")).perform()
     _, took = wait("the number is trained", lambda: ended() and "Stored: 1 run;" in lab.said(NUMBER))
     told("t1: button pressed twice, until the number", took)
     runs = list(lab.store.runs().values())
@@ -604,7 +603,7 @@ def number(lab):
     lab.declare(row)
     lab.run_to_end(row, PATIENCE)
     lab.js("book.scrollToItem(arguments[0], 'center')", lab.cell(row))
-    wait("the row has a button", lambda: lab.js(node + "return node.querySelector('button.cermic-train')", lab.cell(row)))[0].click()
+    lab.part(lab.cell(row), "button.cermic-train").click()
     asked = wait("the page asks", lambda: lab.browser.switch_to.alert)[0]
     check("Missing: " in asked.text and "Training takes " in asked.text, f"the page asks {asked.text!r}")
     asked.dismiss()

@@ -35,6 +35,16 @@ func (d Description) String() string {
 	return strings.Join(words, " ")
 }
 
+// CutBase splits a label into the label without its Base, and the Base, empty if there is none.
+func CutBase(label string) (without, base string) {
+	before, after, found := strings.Cut(label, " "+elseBudget)
+	if !found {
+		return label, ""
+	}
+	base, history, _ := strings.Cut(after, ")")
+	return before + history, base
+}
+
 // Describe compares an experiment with the defaults of the method and the budget that its label names; reward is the
 // task's default. A task or parts that are not registered, in no method, are an error.
 func Describe(e experiment.Config, reward envs.Reward) (Description, error) {
@@ -77,8 +87,8 @@ func methodIn(label string, e experiment.Config) (Method, error) {
 func BudgetOf(e experiment.Config) (Preset, error) {
 	name := e.Budget.Name
 	if name == CustomBudget {
-		_, after, _ := strings.Cut(e.Label(), elseBudget)
-		name = cmp.Or(strings.SplitN(after, ")", 2)[0], TableBudget)
+		_, base := CutBase(e.Label())
+		name = cmp.Or(base, TableBudget)
 	}
 	b, err := FindPreset(name)
 	if err != nil {

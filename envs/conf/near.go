@@ -42,8 +42,9 @@ func closest(given string, known []string) (near []string) {
 	for _, name := range known {
 		lower := strings.ToLower(name)
 		d := distance(given, lower)
-		if last := lower[strings.LastIndexByte(lower, '.')+1:]; distance(given, last) < d { // alhpa is explore.alpha
-			lower, d = last, distance(given, last)
+		last := lower[strings.LastIndexByte(lower, '.')+1:]
+		if short := distance(given, last); short < d { // alhpa is explore.alpha
+			lower, d = last, short
 		}
 		switch {
 		case d >= max(len(given), len(lower)): // no letter in common

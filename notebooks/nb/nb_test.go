@@ -69,6 +69,17 @@ func TestSummaryOfARecordSaysHowFarItGot(t *testing.T) {
 	}
 }
 
+func TestSummaryOfAForkKeepsItsHistory(t *testing.T) {
+	fork := *record
+	fork.Method = "mappo budget.frames=5 (else explore) (continued from 3)"
+	text := summary([]*results.Record{&fork})[protocol.MIMETextPlain].(string)
+	for _, want := range []string{"mappo budget.frames=5 (continued from 3)  ", "  explore, changed  "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("summary %q does not say %q", text, want)
+		}
+	}
+}
+
 func TestWarningsAreSentences(t *testing.T) {
 	r := slog.NewRecord(time.Time{}, slog.LevelWarn, "the bonus is nearly the same everywhere", 0)
 	r.Add("scalar", "cermic/int_variation", "value", 0.013319091850366803)

@@ -81,26 +81,8 @@ func TrainMissing(es []experiment.Config, err error) {
 func offer(es []experiment.Config, st *results.Store, train, classes string) {
 	missing, own := Must(plan.Missing(es, st)), Must(results.Open(storeFolder()))
 	elsewhere := Must(plan.Missing(es, own)) // has no weights here
-	place, another := newBlock(), ""
-	if l := leftHere(st); !Headless() && l.lives() {
-		trains := func(e experiment.Config) bool { return Must(e.ID()) == l.Run }
-		switch {
-		case train == stopLeft:
-			l.stop()
-			l.forget()
-		case train != "":
-		case slices.ContainsFunc(missing, trains):
-			train = trainMissing
-		case slices.ContainsFunc(elsewhere, trains):
-			train = trainAgain
-		default:
-			another = fmt.Sprintf(" This cell has left a training that goes on: %s, run %s. Training here stops it.",
-				l.Method, l.Run[:min(8, len(l.Run))])
-		}
-	}
-	if train == stopLeft {
-		train = ""
-	}
+	place := newBlock()
+	train, another := leftHere(st).resume(train, missing, elsewhere)
 	if first := os.Getenv("NB_TRAIN") == "first"; train != "" || first {
 		if train == trainAgain {
 			missing, st = elsewhere, own
@@ -138,6 +120,31 @@ func offer(es []experiment.Config, st *results.Store, train, classes string) {
 		button += ` <button class="cermic-train cermic-stop">Stop it</button>`
 	}
 	place.put(asHTML("<div><span>"+html.EscapeString(say)+"</span> "+button+"</div>", say))
+}
+
+// resume returns what a cell trains whose button is train. A cell that has left one of its own runs goes on with it;
+// another sentence is returned about any other run. The stop button ends what was left, and nothing is trained.
+func (l *left) resume(train string, missing, elsewhere []experiment.Config) (trains, another string) {
+	stop := train == stopLeft
+	if stop {
+		train = ""
+	}
+	if Headless() || train != "" || !l.lives() {
+		return train, ""
+	}
+	is := func(e experiment.Config) bool { return Must(e.ID()) == l.Run }
+	switch {
+	case stop:
+		l.stop()
+		l.forget()
+		return "", ""
+	case slices.ContainsFunc(missing, is):
+		return trainMissing, ""
+	case slices.ContainsFunc(elsewhere, is):
+		return trainAgain, ""
+	}
+	return "", fmt.Sprintf(" This cell has left a training that goes on: %s, run %s. Training here stops it.",
+		l.Method, shortID(l.Run))
 }
 
 // Chosen returns all items if a cell's switch is on, else none, or the first with NB_TRAIN=first.

@@ -21,6 +21,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 	"gonum.org/v1/plot"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/results"
 	"cermic/viz"
 )
@@ -228,6 +229,9 @@ func Beside(captions []string, films ...*gif.GIF) {
 	send("", out)
 }
 
+// shortID is the beginning of a run's ID, enough to name it.
+func shortID(id string) string { return id[:min(8, len(id))] }
+
 // summary is a table of records: settings, progress, and last score.
 func summary(rs []*results.Record) content {
 	if len(rs) == 0 {
@@ -249,13 +253,13 @@ func summary(rs []*results.Record) content {
 			machine = fmt.Sprintf("%s, %s, %d cores", r.Host.Backend, cmp.Or(r.Host.GPU, r.Host.CPU), r.Host.Cores)
 			took = viz.Clock(r.Host.Seconds)
 		}
-		id, budget := r.ID[:min(8, len(r.ID))], r.Budget
-		method, base, changed := strings.Cut(r.Method, " (else ")
-		if changed {
-			budget = strings.TrimSuffix(base, ")") + ", changed"
+		budget := r.Budget
+		method, base := cermiclib.CutBase(r.Method)
+		if base != "" {
+			budget = base + ", changed"
 		}
 		table.Rows = append(table.Rows,
-			[]string{id, r.Task, method, fmt.Sprint(r.Seed), budget, frames, score, machine, took})
+			[]string{shortID(r.ID), r.Task, method, fmt.Sprint(r.Seed), budget, frames, score, machine, took})
 	}
 	return asHTML(table.HTML(), table.Text())
 }

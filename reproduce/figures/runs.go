@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/envs"
@@ -37,7 +38,7 @@ func Watch(ctx context.Context, st *results.Store, gs []results.Group) (scenes [
 		if err != nil {
 			return nil, "", err
 		}
-		method, _, _ := strings.Cut(r.Method, " (else ")
+		method, _ := cermiclib.CutBase(r.Method)
 		return scenes, fmt.Sprintf("%s on %s, seed %d, trained for %s frames: score %s in %d steps", method, r.Task,
 			r.Seed, viz.Short(float64(r.Frames)), viz.Short(eval.Scores[0]), eval.Lengths[0]), nil
 	}

@@ -184,9 +184,12 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 			slight++
 		}
 	}
-	why := ""
+	why, few := "", len(found)
+	var without []string
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
-		why += fmt.Sprintf(" %d not tested: %s.", reasons[reason], reason)
+		n := reasons[reason]
+		why += fmt.Sprintf(" %d not tested: %s.", n, reason)
+		without, few = append(without, fmt.Sprint(n, " ", reason)), few-n
 	}
 	count := fmt.Sprintf("%d of %d comparisons have runs, %d can be tested: %d significantly support the claim, "+
 		"%d significantly contradict it.", len(found), asked, tested(found), pro, contra)
@@ -202,19 +205,12 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 		}
 		return NotTested, fmt.Sprintf("None of its %d comparisons has runs of all its methods.", asked)
 	case tested(found) == 0:
-		var without []string
-		add := func(n int, reason string) {
-			if n > 0 {
-				without = append(without, fmt.Sprint(n, " ", reason))
-			}
+		if none := asked - len(found); none > 0 {
+			without = slices.Insert(without, 0, fmt.Sprint(none, " without runs of all methods"))
 		}
-		add(asked-len(found), "without runs of all methods")
-		few := len(found)
-		for _, reason := range slices.Sorted(maps.Keys(reasons)) {
-			add(reasons[reason], reason)
-			few -= reasons[reason]
+		if few > 0 {
+			without = append(without, fmt.Sprint(few, " with too few seeds"))
 		}
-		add(few, "with too few seeds")
 		return NotTested, fmt.Sprintf("None of %s can be tested: %s.",
 			viz.Count(asked, "comparison"), strings.Join(without, ", "))
 	case contra >= against:
