@@ -229,3 +229,42 @@ func TestStepsAreAlikeInEveryBit(t *testing.T) {
 		}
 	}
 }
+
+// checkGains compares r^i with a plain inverse of Λ over the features of steps with these weights. The first code
+// features are in units of their root mean square.
+func checkGains(t *testing.T, got []float32, f *elliptical, features func(row int) []float32, weights []float64, code int) {
+	t.Helper()
+	squares, total := 0.0, 0.0
+	for row, w := range weights {
+		for _, v := range features(row)[:code] {
+			squares += w * float64(v) * float64(v)
+		}
+		total += w * float64(code)
+	}
+	eta := func(row int) *mat.VecDense {
+		v := mat.NewVecDense(f.width+1, nil)
+		for i, value := range features(row) {
+			v.SetVec(i, float64(value))
+			if i < code {
+				v.SetVec(i, float64(value)/math.Sqrt(squares/total))
+			}
+		}
+		v.SetVec(f.width, 1)
+		return v
+	}
+	sum := mat.NewSymDense(f.width+1, nil)
+	for i := range f.width + 1 {
+		sum.SetSym(i, i, f.Lambda)
+	}
+	for row, w := range weights {
+		sum.SymRankOne(sum, w, eta(row))
+	}
+	var inverse mat.Dense
+	must.Do(t, inverse.Inverse(sum))
+	for row, r := range got {
+		want := 0.5 * math.Log1p(mat.Inner(eta(row), &inverse, eta(row)))
+		if math.Abs(float64(r)-want) > 1e-6*max(1, want) {
+			t.Fatalf("row %d gets %g, want %g", row, r, want)
+		}
+	}
+}
