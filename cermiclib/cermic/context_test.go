@@ -5,13 +5,10 @@ package cermic
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-	"gonum.org/v1/gonum/mat"
 
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
