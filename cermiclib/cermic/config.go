@@ -206,9 +206,6 @@ func (c Config) validateParts() error {
 	if c.ActorContext && !c.Exploit {
 		return fmt.Errorf("actor_uses_context needs the memory, which exploit=false leaves out: change one of them")
 	}
-	if c.withContext() && !c.Exploit {
-		return fmt.Errorf("int_form.context needs the memory, which exploit=false leaves out: change one of them")
-	}
 	if c.Steps > 0 && c.Epochs > 0 {
 		return fmt.Errorf("cermic_steps is %d and cermic_epochs is %d, but only one may be positive: set the other to 0",
 			c.Steps, c.Epochs)

@@ -15,42 +15,6 @@ import (
 	"cermic/envs"
 )
 
-// contexts reads the intention model outside of training, with chunks of single steps. It shares the weights of the
-// memory that the module trains and carries a state of its own.
-type contexts struct {
-	mem    memory.Memory
-	window *memory.Window
-}
-
-// newContexts builds the memory of c for single steps.
-func (c Config) newContexts(b *nn.Build) (*contexts, error) {
-	mem, err := memory.OneStep(c.Memory, b)
-	if err != nil {
-		return nil, err
-	}
-	return &contexts{mem: mem, window: memory.NewWindow(mem)}, nil
-}
-
-// feature returns f_n [B,F] for the memory's inputs; sc is the module's scope.
-func (t *contexts) feature(sc *model.Scope, in []*Node) *Node {
-	return t.mem.Context(sc.At("memory"), in).Now
-}
-
-// weighted returns γ·f_n [B,F] for rows [B,W] of the window. γ is the running mean of γ_lo, the sound lower bound.
-func (t *contexts) weighted(sc *model.Scope, rows *Node) *Node {
-	gamma := nn.Frozen(sc.At("critic"), rows, "gamma_lo", nn.AllZero).NodeValue(rows)
-	return Mul(t.feature(sc, t.window.Inputs(rows)), gamma)
-}
-
-// watch fills the window with all agent steps of x.
-func (t *contexts) watch(x *rl.Rollout) error {
-	if err := memory.Watch(t.mem, x); err != nil {
-		return err
-	}
-	t.window.Gather(x, allRows(x.Rows()))
-	return nil
-}
-
 // allRows are the numbers from 0 to n-1.
 func allRows(n int) []int32 {
 	rows := make([]int32, n)
@@ -68,9 +32,10 @@ func allRows(n int) []int32 {
 // reaches the memory. Execution then needs the agent's own memory. It costs a pass of the memory at each step, also in
 // evaluation.
 
-// actorContext computes f_n of the running episodes, one step at a time.
+// actorContext computes f_n of the running episodes, one step at a time. It shares the weights of the memory that the
+// module trains and carries a state of its own.
 type actorContext struct {
-	*contexts
+	mem     memory.Memory
 	now     *rl.Rollout // the present step, as the task shows it
 	view    rl.Rollout  // buffers of read
 	rows    []int32     // [E·N] all agent steps of now
@@ -102,15 +67,15 @@ func (c Config) Requires(b *nn.Build) (needs explore.Requirements, err error) {
 
 // newActorContext compiles the graph of one step.
 func (c Config) newActorContext(b *nn.Build, task *envs.Spec) (*actorContext, error) {
-	read, err := c.newContexts(b)
+	mem, err := memory.OneStep(c.Memory, b)
 	if err != nil {
 		return nil, err
 	}
-	t := &actorContext{contexts: read, now: rl.NewRollout(task, 1, 0), rows: allRows(b.Spec.NumEnvs * b.Spec.Agents)}
+	t := &actorContext{mem: mem, now: rl.NewRollout(task, 1, 0), rows: allRows(b.Spec.NumEnvs * b.Spec.Agents)}
 	t.now.KeepLabels() // inputs of a detector's loss, which is not computed here
 	inputs := t.mem.Inputs(len(t.rows))
 	t.program, err = nn.NewProgram(b, "cermic.context", inputs, func(sc *model.Scope, in []*Node) []*Node {
-		return []*Node{t.feature(sc.At(scope), in)}
+		return []*Node{mem.Context(sc.At(scope).At("memory"), in).Now}
 	})
 	return t, err
 }

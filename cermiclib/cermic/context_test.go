@@ -5,13 +5,10 @@ package cermic
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-	"gonum.org/v1/gonum/mat"
 
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
@@ -29,15 +26,6 @@ func testMemories() map[string]memory.Config {
 		"mlp": memory.MLP{Embed: 8, Hidden: 8, Width: 12}, "gru": memory.GRU{Embed: 8, Layers: 2, Width: 12, Chunk: 3},
 		"graph": queue,
 	}
-}
-
-// counting is a module whose bonus also counts the context.
-func counting(mem memory.Config) Config {
-	f := DefaultElliptical()
-	f.Context, f.Reservoir = true, 20
-	c := withForm(f)
-	c.Memory, c.Minibatch, c.Contrast = mem, 18, 0
-	return c
 }
 
 // sighting is fakeRollout with labels, as a detector needs; only the first one starts with an episode.
@@ -89,132 +77,6 @@ func featuresOf(t *testing.T, cfg memory.Config, store *model.Store) [2][]float3
 // near reports whether two products of different sizes agree: they add in another order.
 func near(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-4 })
-}
-
-// η is [x̄_t/scale, γ·f_n, 1], and r^i agrees with a plain inverse of its Λ.
-func TestContextOfTheBonusIsTheMemorysTimesConsistency(t *testing.T) {
-	const gamma = 0.37
-	for name, mem := range testMemories() {
-		t.Run(name, func(t *testing.T) {
-			c := counting(mem)
-			m, store := newModule(t, c, fakeSpec(2), 4)
-			must.Do(t, store.GetVariable("/cermic/critic/gamma_lo").SetValue(tensors.FromValue(float32(gamma))))
-			plain := c
-			plain.Form = DefaultElliptical()
-			without, _ := newModule(t, plain, fakeSpec(2), 4)
-			f, code := m.form.(*elliptical), without.form.(*elliptical)
-			for iteration, want := range featuresOf(t, mem, store) {
-				x := sighting(iteration)
-				got := make([]float32, x.Rows())
-				first := f.past.rows() == 0
-				must.Do(t, f.reward(t.Context(), got, x))
-				must.Do(t, code.measure(t.Context(), &code.now, x.Rows(), code.of(x)))
-				for row := range x.Rows() {
-					features := f.now.at(int(f.now.of[row]), f.width)
-					expected := slices.Clone(code.now.at(int(code.now.of[row]), c.Latent))
-					for _, v := range want[row*12 : (row+1)*12] {
-						expected = append(expected, gamma*v)
-					}
-					if !near(features, expected) {
-						t.Fatalf("rollout %d, row %d: features %v, want %v", iteration, row, features, expected)
-					}
-				}
-				if first { // Λ is that of the rollout itself
-					features := func(row int) []float32 { return f.now.at(int(f.now.of[row]), f.width) }
-					checkGains(t, got, f, features, slices.Repeat([]float64{1}, x.Rows()), c.Latent)
-				}
-			}
-		})
-	}
-}
-
-// checkGains compares r^i with a plain inverse of Λ over the features of steps with these weights. The first code
-// features are in units of their root mean square.
-func checkGains(t *testing.T, got []float32, f *elliptical, features func(row int) []float32, weights []float64, code int) {
-	t.Helper()
-	squares, total := 0.0, 0.0
-	for row, w := range weights {
-		for _, v := range features(row)[:code] {
-			squares += w * float64(v) * float64(v)
-		}
-		total += w * float64(code)
-	}
-	eta := func(row int) *mat.VecDense {
-		v := mat.NewVecDense(f.width+1, nil)
-		for i, value := range features(row) {
-			v.SetVec(i, float64(value))
-			if i < code {
-				v.SetVec(i, float64(value)/math.Sqrt(squares/total))
-			}
-		}
-		v.SetVec(f.width, 1)
-		return v
-	}
-	sum := mat.NewSymDense(f.width+1, nil)
-	for i := range f.width + 1 {
-		sum.SetSym(i, i, f.Lambda)
-	}
-	for row, w := range weights {
-		sum.SymRankOne(sum, w, eta(row))
-	}
-	var inverse mat.Dense
-	must.Do(t, inverse.Inverse(sum))
-	for row, r := range got {
-		want := 0.5 * math.Log1p(mat.Inner(eta(row), &inverse, eta(row)))
-		if math.Abs(float64(r)-want) > 1e-6*max(1, want) {
-			t.Fatalf("row %d gets %g, want %g", row, r, want)
-		}
-	}
-}
-
-// Kept steps have the f_n that the present weights give them.
-func TestContextOfKeptStepsFollowsTheWeights(t *testing.T) {
-	for name, mem := range testMemories() {
-		c := counting(mem)
-		c.Form = Elliptical{Features: FeatureCode, Lambda: 0.1, Reservoir: 1000, Context: true}
-		m, store := newModule(t, c, fakeSpec(2), 4)
-		must.Do(t, store.GetVariable("/cermic/critic/gamma_lo").SetValue(tensors.FromValue(float32(1))))
-		f, x := m.form.(*elliptical), sighting(0)
-		must.Do(t, f.reward(t.Context(), make([]float32, x.Rows()), x))
-		before := slices.Clone(f.now.flat[:f.now.count()*f.width])
-		for _, v := range nn.Variables(store, "/cermic/memory") {
-			flat := tensors.MustCopyFlatData[float32](v.MustValue())
-			for i := range flat {
-				flat[i] += 0.3 * float32(math.Sin(float64(i)))
-			}
-			must.Do(t, v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...)))
-		}
-		must.Do(t, f.measure(t.Context(), &f.old, f.past.rows(), f.past.steps()))
-		must.Do(t, f.measure(t.Context(), &f.now, x.Rows(), f.of(x)))
-		if near(f.now.flat[:len(before)], before) {
-			t.Errorf("%s: other weights give the same features", name)
-		}
-		for k := range x.Rows() {
-			kept, anew := f.old.at(int(f.old.of[k]), f.width), f.now.at(int(f.now.of[k]), f.width)
-			if !near(kept, anew) {
-				t.Fatalf("%s: step %d has %v when kept, %v in the rollout", name, k, kept, anew)
-			}
-		}
-	}
-}
-
-// A loaded module continues the saved one bit for bit, and a look at other episodes changes nothing.
-func TestContextOfTheBonusContinuesBitExactly(t *testing.T) {
-	for name, mem := range testMemories() {
-		c := counting(mem)
-		straight, _ := newModule(t, c, fakeSpec(2), 4)
-		loaded, _ := newModule(t, c, fakeSpec(2), 4)
-		_, want := reward(t, straight, sighting(0))
-		must.Do(t, loaded.Load(straight.Save()))
-		must.Do(t, loaded.Rate(t.Context(), make([]float32, len(want)), sighting(0)))
-		_, want = reward(t, straight, sighting(1))
-		if _, got := reward(t, loaded, sighting(1)); !slices.Equal(got, want) {
-			t.Errorf("%s: the loaded module departs", name)
-		}
-		if straight.CanScore() == nil {
-			t.Errorf("%s: a replay keeps no past, but CanScore allows it", name)
-		}
-	}
 }
 
 // informed is a module whose memory actors read.
@@ -304,14 +166,7 @@ func TestContextOfActorsOutlivesASaveAndAnEvaluation(t *testing.T) {
 }
 
 func TestContextNeedsAMemory(t *testing.T) {
-	acting, rewarded := Default(), UCB()
-	acting.ActorContext, acting.Exploit = true, false
-	f := DefaultElliptical()
-	f.Context = true
-	rewarded.Form, rewarded.Exploit = f, false
-	for want, c := range map[string]Config{"actor_uses_context": acting, "int_form.context": rewarded} {
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want a sentence with %s", err, want)
-		}
-	}
+	c := Default()
+	c.ActorContext, c.Exploit = true, false
+	must.Refuse(t, c.Validate(), "actor_uses_context")
 }

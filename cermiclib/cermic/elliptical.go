@@ -17,7 +17,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 )
@@ -31,17 +30,11 @@ import (
 // code changes while Θ learns. So each rollout batch rebuilds Λ from a reservoir of earlier agent steps, with their
 // current codes.
 //
-// With Context, η = [x̄_t / scale, γ·f_n, 1]. f_n has a root mean square of 1 (LayerNorm), and γ is the running mean of
-// γ_lo. Where the intention is not consistent, γ is 0 and the context leaves Λ. Elsewhere a new constellation of peers
-// counts as new (D34). f_n of kept steps is computed with the present weights, from the original observations. A
-// recurrent memory starts from the hidden state that it had there.
-//
 // Theorem 1: r^ucb = ζ·(ηᵀΛ⁻¹η)^½, within a factor √2 of √(½·log(1+x)) where x ≤ 2.51
 type Elliptical struct {
 	Features  string  `json:"features" oneof:"code,embed" help:"features η of an agent step: the mean code x̄_t, or the embedding s_t"`
 	Lambda    float64 `json:"lambda" range:"(0..)" help:"ridge term λ of Λ; smaller values resolve smaller differences of features"`
 	Reservoir int     `json:"reservoir" range:"1..10000000" help:"number of kept agent steps, over all agents"`
-	Context   bool    `json:"context,omitzero" help:"η also holds γ·f_n, the inferred intention times its consistency"`
 }
 
 // Features that η holds (features).
@@ -66,75 +59,34 @@ func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 	if e.Features == FeatureEmbed {
 		f.width, f.act = c.Embed, 0
 	}
-	obs, further := b.Spec.InLen(), 0
 	var err error
-	if e.Context {
-		if f.contexts, err = c.newContexts(b); err != nil {
-			return nil, err
-		}
-		further, f.context = f.contexts.window.Len(), f.contexts.mem.Shape().Width
-		f.width += f.context
-	}
-	if f.past, err = newReservoir(e.Reservoir, obs+further, c.actLen(b.Spec), b.Seed); err != nil {
+	if f.past, err = newReservoir(e.Reservoir, b.Spec.InLen(), c.actLen(b.Spec), b.Seed); err != nil {
 		return nil, err
 	}
-	f.scorer, err = c.newScorer(b, "cermic.features", further, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		o := in[0]
-		if e.Context {
-			o = graph.Slice(o, graph.AxisRange(), graph.AxisRange(0, obs))
-		}
-		features := c.embed(sc, b.Spec, o)
+	f.scorer, err = c.newScorer(b, "cermic.features", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		features := c.embed(sc, b.Spec, in[0])
 		if e.Features == FeatureCode {
 			features, _ = c.latent(sc, features, in[1])
 		}
-		if !e.Context {
-			return []*graph.Node{features}
-		}
-		window := graph.Slice(in[0], graph.AxisRange(), graph.AxisRange(obs, obs+further))
-		return []*graph.Node{graph.Concatenate([]*graph.Node{features, f.contexts.weighted(sc, window)}, -1)}
+		return []*graph.Node{features}
 	})
 	return f, err
-}
-
-// withContext reports whether η holds the context.
-func (c Config) withContext() bool {
-	e, ok := c.Form.(Elliptical)
-	return ok && e.Context
 }
 
 // elliptical is an Elliptical in a running experiment.
 type elliptical struct {
 	Elliptical
 	*scorer
-	contexts *contexts // nil without Context
-	context  int       // how many of the features, the last, are γ·f_n
-	width    int       // F, of the features
-	act      int       // length of the actions that features depend on
+	width    int // F, of the features
+	act      int // length of the actions that features depend on
 	past     *reservoir
 	scale    float64       // root mean square of the features that Λ is made of
 	inverse  *mat.TriDense // U⁻¹ [D,D] of Λ = UᵀU, D = F+1; nil before the first rollout
 	now, old distinct      // features of the rollout and of the reservoir
 }
 
-// of returns all agent steps of x, with the inputs of their contexts.
-func (f *elliptical) of(x *rl.Rollout) steps {
-	all := f.scorer.of(x)
-	if f.contexts == nil {
-		return all
-	}
-	return steps{act: all.act, obs: func(to []float32, row int) {
-		all.obs(to, row)
-		f.contexts.window.Row(to[x.Spec.InLen():], row)
-	}}
-}
-
 // observe fills f.now with the features of x.
 func (f *elliptical) observe(ctx context.Context, x *rl.Rollout) error {
-	if f.contexts != nil {
-		if err := f.contexts.watch(x); err != nil {
-			return err
-		}
-	}
 	return f.measure(ctx, &f.now, x.Rows(), f.of(x))
 }
 
@@ -153,11 +105,7 @@ func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) e
 
 // look rates x by the current Λ. Without one, as with the weights of a record, it builds Λ from the kept steps, or else
 // from x.
-func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) (err error) {
-	if f.contexts != nil {
-		state := memory.Save(f.contexts.mem)
-		defer func() { err = errors.Join(err, memory.Load(f.contexts.mem, state)) }()
-	}
+func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	if err := f.observe(ctx, x); err != nil {
 		return err
 	}
@@ -207,12 +155,12 @@ func (f *elliptical) learn(ctx context.Context, beside *rl.Rollout) error {
 
 // factorise computes U⁻¹ of Λ = λI + Σ w·ηηᵀ over features with these weights.
 func (f *elliptical) factorise(of *distinct, weights []float64) error {
-	squares, total, code := 0.0, 0.0, f.width-f.context
+	squares, total := 0.0, 0.0
 	for k, w := range weights {
-		for _, v := range of.at(k, f.width)[:code] {
+		for _, v := range of.at(k, f.width) {
 			squares += w * float64(v) * float64(v)
 		}
-		total += w * float64(code)
+		total += w * float64(f.width)
 	}
 	f.scale = max(math.Sqrt(squares/max(total, 1)), scaleTiny)
 	d := f.width + 1
@@ -247,10 +195,7 @@ const scaleTiny = 1e-6
 // eta writes η [D] of features [F].
 func (f *elliptical) eta(dst []float64, features []float32) {
 	for i, v := range features {
-		dst[i] = float64(v)
-		if i < f.width-f.context {
-			dst[i] /= f.scale
-		}
+		dst[i] = float64(v) / f.scale
 	}
 	dst[f.width] = 1
 }
@@ -280,24 +225,11 @@ func gains(dst []float32, far []float64, alive []uint8) {
 	}
 }
 
-// Save returns the reservoir and the state of the contexts.
-func (f *elliptical) Save() []byte {
-	if f.contexts != nil {
-		f.past.Memory = memory.Save(f.contexts.mem)
-	}
-	return f.past.save()
-}
+// Save returns the reservoir.
+func (f *elliptical) Save() []byte { return f.past.save() }
 
-// Load continues from what Save returned.
+// Load continues from what Save returned, with any number of environments.
 func (f *elliptical) Load(state []byte) error {
-	if err := f.recall(state); err != nil || f.contexts == nil {
-		return err
-	}
-	return memory.Load(f.contexts.mem, f.past.Memory)
-}
-
-// recall restores only the reservoir, for any number of environments.
-func (f *elliptical) recall(state []byte) error {
 	f.inverse = nil
 	return f.past.load(state)
 }

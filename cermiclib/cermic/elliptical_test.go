@@ -10,6 +10,8 @@ import (
 	"cermic/cermiclib/rl"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // testElliptical is a form whose features are set by hand, one kind of step per row.
@@ -36,7 +38,35 @@ func TestEllipticalBonusIsTheInformationGain(t *testing.T) {
 	must.Do(t, f.factorise(&f.now, weights))
 	got := make([]float32, rows)
 	gains(got, f.distances(&f.now), nil)
-	checkGains(t, got, f, func(row int) []float32 { return features[row] }, weights, width)
+	squares, total := 0.0, 0.0
+	for row, w := range weights {
+		for _, v := range features[row] {
+			squares, total = squares+w*float64(v)*float64(v), total+w
+		}
+	}
+	eta := func(row int) *mat.VecDense { // features in units of their root mean square, and 1
+		v := mat.NewVecDense(width+1, nil)
+		for i, value := range features[row] {
+			v.SetVec(i, float64(value)/math.Sqrt(squares/total))
+		}
+		v.SetVec(width, 1)
+		return v
+	}
+	sum := mat.NewSymDense(width+1, nil)
+	for i := range width + 1 {
+		sum.SetSym(i, i, lambda)
+	}
+	for row, w := range weights {
+		sum.SymRankOne(sum, w, eta(row))
+	}
+	var inverse mat.Dense
+	must.Do(t, inverse.Inverse(sum))
+	for row, r := range got {
+		want := 0.5 * math.Log1p(mat.Inner(eta(row), &inverse, eta(row)))
+		if math.Abs(float64(r)-want) > 1e-6*max(1, want) {
+			t.Fatalf("row %d gets %g, want %g", row, r, want)
+		}
+	}
 	alive := slices.Repeat([]uint8{1}, rows)
 	alive[5] = 0
 	if gains(got, f.distances(&f.now), alive); got[5] != 0 || got[6] == 0 {

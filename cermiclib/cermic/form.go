@@ -74,7 +74,7 @@ func (KL) Kind() string { return "kl" }
 func (KL) IsZero() bool { return true }
 
 func (KL) build(c Config, b *nn.Build) (form, error) {
-	s, err := c.newScorer(b, "cermic.reward", 0, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	s, err := c.newScorer(b, "cermic.reward", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		mu, _ := psiMoments(c.latent(sc, c.embed(sc, b.Spec, in[0]), in[1]))
 		return []*graph.Node{mu}
 	})
@@ -112,11 +112,11 @@ type scorer struct {
 	prog *nn.Program
 }
 
-// newScorer compiles fn, whose inputs are the module's scope, o_t followed by further numbers, and the actions.
-func (c Config) newScorer(b *nn.Build, name string, further int,
+// newScorer compiles fn, whose inputs are the module's scope, o_t and the actions.
+func (c Config) newScorer(b *nn.Build, name string,
 	fn func(sc *model.Scope, in []*graph.Node) []*graph.Node) (*scorer, error) {
 	inputs := []nn.Input{
-		nn.F32("obs", scoreBatch, b.Spec.InLen()+further), nn.F32("act", scoreBatch, c.actLen(b.Spec)),
+		nn.F32("obs", scoreBatch, b.Spec.InLen()), nn.F32("act", scoreBatch, c.actLen(b.Spec)),
 	}
 	prog, err := nn.NewProgram(b, name, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return fn(sc.At(scope), in)

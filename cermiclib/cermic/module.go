@@ -342,7 +342,7 @@ func (m *module) Recall(data []byte) error {
 		return err
 	}
 	if f, ok := m.form.(*elliptical); ok {
-		if err := f.recall(s.Form); err != nil {
+		if err := f.Load(s.Form); err != nil {
 			return fmt.Errorf("cermic: %w", err)
 		}
 	}

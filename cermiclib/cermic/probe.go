@@ -45,7 +45,7 @@ func (c Config) newProbe(b *nn.Build) (*probe, error) {
 		return nil, nil
 	}
 	var err error
-	p.scorer, err = c.newScorer(b, "cermic.probe", 0, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p.scorer, err = c.newScorer(b, "cermic.probe", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		s := c.embed(sc, b.Spec, in[0])
 		mean, _ := c.latent(sc, s, in[1])
 		return []*graph.Node{s, mean}

@@ -27,7 +27,6 @@ type reservoir struct {
 type reservoirState struct {
 	Obs, Act []float32 // [≤M,I], [≤M,A]
 	Weight   []float64 // [≤M] number of steps that each represents
-	Memory   []byte    // state of the contexts
 }
 
 func newReservoir(room, obs, act int, seed uint64) (*reservoir, error) {

@@ -61,10 +61,6 @@ func (m *module) Score(ctx context.Context, dst, obs, act []float32, alive []uin
 
 // CanScore returns why the bonus of earlier agent steps cannot be computed, or nil.
 func (m *module) CanScore() error {
-	if m.cfg.withContext() {
-		return errors.New("cermic: int_form.context needs earlier steps, which a replay does not keep: " +
-			"set learner.int_at=collect")
-	}
 	if m.build.Spec != m.task {
 		return errors.New("cermic: peer_channels needs labels, which a replay does not keep: set learner.int_at=collect")
 	}

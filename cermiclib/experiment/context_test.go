@@ -15,14 +15,14 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// withContext is tiny with actors and a bonus that read the memory. Rollout batches of 12 steps end within episodes.
+// withContext is tiny with actors that read the memory and a bonus that keeps agent steps. Rollout batches of 12 steps end within episodes.
 func withContext() Config {
 	e := tiny(5)
 	l := e.Learner.(learn.MAPPO)
 	l.Frames, l.Minibatch, l.Epochs = 60, 60, 1
 	c, f := cermic.UCB(), cermic.DefaultElliptical()
 	c.Embed, c.Latent, c.Hidden, c.Negatives, c.Steps, c.Minibatch, c.Upper = 8, 8, 8, 2, 2, 20, 8
-	f.Context, f.Reservoir = true, 50
+	f.Reservoir = 50
 	c.Memory, c.ActorContext, c.Form = memory.GRU{Embed: 8, Layers: 2, Width: 12, Chunk: 5}, true, f
 	e.Learner, e.Explore = l, c
 	e.Budget.Frames, e.Budget.EvalEvery, e.Budget.EvalEpisodes = 180, 180, 5
