@@ -11,8 +11,15 @@ import (
 	"cermic/envs"
 )
 
-// LeakyReLU is max(x, 0.2·x), the slope of the Dynamic Bottleneck networks.
-func LeakyReLU(x *Node) *Node { return Max(x, MulScalar(x, 0.2)) }
+// LeakyReLU is max(x, 0.2·x), the slope of the Dynamic Bottleneck networks, with gradient 1 at 0. The pure Go backend
+// gets the same bits from a product like ReLU's, several times quicker; XLA would contract that product with sums.
+func LeakyReLU(x *Node) *Node {
+	if x.Graph().Backend().String() != "go" {
+		return Max(x, MulScalar(x, 0.2))
+	}
+	positive := ConvertDType(GreaterOrEqual(x, ZerosLike(x)), x.DType())
+	return Mul(x, StopGradient(AddScalar(MulScalar(positive, 0.8), 0.2))) // 0.8 + 0.2 rounds to 1
+}
 
 // ReLU is max(x, 0) with gradient 0 at 0, as a product with a mask. On the pure Go backend this is several times
 // quicker than Max; on XLA it is equal.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,5 +164,32 @@ func TestEachRowReadsEveryRowOfEveryOutput(t *testing.T) {
 	cancel()
 	if err := p.EachRow(stopped, rows, write, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped, it ends with %v", err)
+	}
+}
+
+// On the pure Go backend LeakyReLU is a product; values and gradients are those of max(x, 0.2·x).
+func TestLeakyReLUIsTheMaximum(t *testing.T) {
+	x := []float32{-3, -0.1, -1e-30, 0, float32(math.Copysign(0, -1)), 1e-30, 0.7, 4}
+	weight := []float32{0.3, -2, 5, 1.5, -0.7, 0.1, -3, 2}
+	p := must.Value(NewProgram(goBuild(t, 1), "leaky", []Input{F32("x", len(x)), F32("weight", len(x))},
+		func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+			var out []*graph.Node
+			for _, y := range []*graph.Node{LeakyReLU(in[0]), graph.Max(in[0], graph.MulScalar(in[0], 0.2))} {
+				out = append(out, y, graph.Gradient(graph.ReduceAllSum(graph.Mul(y, in[1])), in[0])[0])
+			}
+			return out
+		}))
+	p.Feed(0, func(dst []float32) { copy(dst, x) })
+	p.Feed(1, func(dst []float32) { copy(dst, weight) })
+	must.Do(t, p.Run())
+	read := func(i int) []float32 {
+		out := make([]float32, len(x))
+		p.Read(i, out)
+		return out
+	}
+	for i, what := range []string{"values", "gradients"} {
+		if got, want := read(i), read(i+2); !slices.Equal(got, want) {
+			t.Errorf("%s %v, want %v", what, got, want)
+		}
 	}
 }

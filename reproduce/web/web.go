@@ -97,7 +97,7 @@ func compile(ctx context.Context, root string) (string, error) {
 		os.CopyFS(changed, os.DirFS(strings.TrimSpace(folder))),
 		os.WriteFile(filepath.Join(temp, "go.mod"), []byte(mod), 0o666),
 		os.WriteFile(filepath.Join(temp, "go.sum"), sum, 0o666))
-	for _, name := range []string{"dot/matmul/matmul_js.go", "ops/ops_js.go"} {
+	for _, name := range []string{"transpose_js.go", "dot/matmul/matmul_js.go", "ops/ops_js.go"} {
 		text, failed := faster.ReadFile("gomlx/" + filepath.Base(name) + ".txt")
 		err = errors.Join(err, failed, os.WriteFile(filepath.Join(changed, "internal/gobackend", name), text, 0o666))
 	}
