@@ -107,7 +107,7 @@ func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
 // nodes are the candidates z_{i→j} = MLP[e, onehot(i), onehot(j)] [Z,N,B] of observer i for every slot j, the
 // observer's own among them, for e [D,B] and own [N,B].
 //
-// Reading: all that the observer knows of j is j's slot in the encoding of its own observation.
+// Reading: about j, the encoder reads only j's slot and the embedding of the observer's own observation.
 func (m *graphMemory) nodes(sc *model.Scope, e, own *Node) *Node {
 	b, inputs := e.Shape().Dimensions[1], m.Embed+2*m.agents
 	observer := nn.Weight(sc, e, "observer", nn.FanIn(inputs), PairHidden, m.agents)
