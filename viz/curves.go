@@ -102,7 +102,7 @@ func looksOf(series ...Series) []Style {
 	return styles
 }
 
-// theirs is the label of a reference, in which a method of the paper has its printed name: "BenchMARL MAPPO".
+// theirs is the label of a reference. A method of the paper has its printed name there: "BenchMARL MAPPO".
 func theirs(label string) string {
 	others, method, two := strings.Cut(label, " ")
 	if s, ok := methods[method]; two && ok {

@@ -93,7 +93,7 @@ func Preview(scenes []envs.Scene, stepsPerSecond float64) (*gif.GIF, error) {
 	return animate(scenes, stepsPerSecond, format{32, 1.9 * vg.Inch, 90, 127})
 }
 
-// tail is how many steps of its way an agent draws behind it in a film.
+// tail is the number of steps of an agent's trail in a film.
 const tail = 40
 
 // format is what the size of a film depends on.
@@ -163,7 +163,7 @@ func project(m draw.Image, s envs.Scene, mosaic *envs.Mosaic) {
 	xdraw.NearestNeighbor.Scale(m, part, cells, cells.Bounds(), xdraw.Src, nil)
 }
 
-// mostLength is how many times as long as the other a side of a scene may be: a longer one would be a thread.
+// mostLength is the largest ratio of a scene's sides. A longer scene would be too thin to see.
 const mostLength = 1000
 
 // inOneView gives all scenes one view, the smallest rectangle that holds all their views, so that a film does not
@@ -222,9 +222,9 @@ func roomy(s envs.Scene, side vg.Length) (width, height vg.Length) {
 	return size(s, side*vg.Length(math.Sqrt(max(1, aspect(s)/2))))
 }
 
-// film packs pictures of equal size into a GIF with one palette of at most so many colours, 255. A frame holds only
-// what differs from the frame before: the rest is cut off or transparent, which compresses to next to nothing. delay is
-// in hundredths of a second.
+// film packs pictures of equal size into a GIF with one palette of at most so many colours, 255. A frame holds only the
+// difference from the frame before. The rest is cut off or transparent and takes almost no bytes. delay is in
+// hundredths of a second.
 func film(pictures []draw.Image, delay, colors int) *gif.GIF {
 	palette := newPalette(pictures, colors)
 	out := &gif.GIF{}
@@ -242,8 +242,8 @@ func film(pictures []draw.Image, delay, colors int) *gif.GIF {
 	return out
 }
 
-// Paletted is a picture in its 255 most frequent colours, the nearest of them for others, which takes a PNG fewer
-// bytes.
+// Paletted reduces a picture to its 255 most frequent colours and replaces others by the nearest of them. A PNG of it
+// is smaller.
 func Paletted(m draw.Image) *image.Paletted { return newPalette([]draw.Image{m}, 255).convert(m) }
 
 // difference is the least rectangle of a frame that holds all changes; pixels as in the frame before are transparent.

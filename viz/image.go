@@ -101,7 +101,7 @@ func WritePNG(path string, m image.Image) error {
 	return results.WriteFile(path, data)
 }
 
-// An SVG names its letters; where the first family is not installed, the next takes its place.
+// Font families named by an SVG. If the first family is not installed, the next takes its place.
 const (
 	svgFamily   = "font-family:Liberation Sans;"
 	svgFamilies = "font-family:Liberation Sans, Arial, sans-serif;"

@@ -111,7 +111,8 @@ type lineEnd struct {
 	value float64
 }
 
-// manyLines is from how many lines on names need samples: too far from the ends of their lines to be taken for theirs.
+// manyLines is the number of lines from which on names need samples, since they are then too far from the ends of their
+// lines.
 const manyLines = 13
 
 const labelGap = 5 // points between the end of a line and its name
@@ -172,7 +173,7 @@ func (l endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: widest + indent + vg.Points(2)}}}}
 }
 
-// longestName is how many letters of a name stand beside a line: longer ones would leave no room for the lines.
+// longestName is the largest number of letters of a name beside a line. Longer names would leave no room for the lines.
 const longestName = 30
 
 // cut shortens a name to longestName letters by leaving some out in the middle.

@@ -76,7 +76,7 @@ func (c Cell) interval() string {
 	return "[" + c.number(c.Low) + ", " + c.number(c.High) + "]"
 }
 
-// lines are ours, its notes and what is published. perCell adds seeds and frames.
+// lines are our score, its notes and the published number. perCell adds seeds and frames.
 func (c Cell) lines(perCell bool) (out []string) {
 	out = []string{c.ours()}
 	if c.Bold {

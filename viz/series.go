@@ -50,7 +50,7 @@ func (s Series) Muted() Series {
 	return Series{X: s.X, Y: [][]float64{line}, Faint: true}
 }
 
-// check reports what would draw nonsense.
+// check reports values that cannot be drawn.
 func (s Series) check() error {
 	if !slices.IsSorted(s.X) || slices.ContainsFunc(s.X, math.IsNaN) {
 		return fmt.Errorf("series %q: x values are not ascending", s.Label)

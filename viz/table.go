@@ -173,12 +173,12 @@ func signed(s string) string {
 	return negative.ReplaceAllString(nothing.ReplaceAllString(oneLine(s), "$1$2"), "$1−$2")
 }
 
-// nothing is a number so small that only its sign was left.
+// nothing matches a number that was rounded to zero but kept its sign.
 var nothing = regexp.MustCompile(`(^|[\s\[(])-(\.?0+(?:\.0+)?(?:$|[\s,\])]))`)
 
 var negative = regexp.MustCompile(`(^|[\s\[(])-(\.?\d)`)
 
-// columns is how many columns of a terminal a text takes: letters of CJK and emoji take two.
+// columns is the width of a text in columns of a terminal. CJK letters and emoji take two.
 func columns(s string) (n int) {
 	for _, r := range s {
 		switch {

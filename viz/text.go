@@ -164,7 +164,7 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Clock writes seconds as people say them: 42 s, 3 min 05 s, 2 h 07 min.
+// Clock writes a duration in the usual units: 42 s, 3 min 05 s, 2 h 07 min.
 func Clock(seconds float64) string {
 	s := int(math.Round(seconds))
 	switch {
@@ -185,7 +185,7 @@ func noteStyle() text.Style {
 	return style
 }
 
-// bandNote says what stands around the means of series: up to five seeds each by itself, of more a bootstrap interval.
+// bandNote explains what surrounds the means of series: the seeds themselves up to five, else a bootstrap interval.
 func bandNote(series []Series) string {
 	var given []string
 	var few, more []int // numbers of seeds

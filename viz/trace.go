@@ -231,7 +231,8 @@ func (p painter) rings(g results.Graph, agents []envs.Shape, observer int) {
 //
 // paper:fig2  left: distributions of s_t with CERMIC and a baseline; right: x_t around s_t and at the ends of its path
 //
-// Reading: x_t is no s_t. It is put among them where its decoder does: at ŝ_{t+1}, p_ψ's mean for the mean of x_t.
+// Reading: x_t is in another space than s_t. It is drawn at its decoded prediction: ŝ_{t+1}, p_ψ's mean for the mean of
+// x_t.
 func Paths(seed uint64, episodes ...*results.Trace) (Panels, error) {
 	panels := NewPanels(len(episodes) + 1)
 	panels.Width, panels.Height = 3.3*vg.Inch, 2.9*vg.Inch

@@ -17,7 +17,7 @@ type Measure struct {
 	Title string // in the figure
 }
 
-// Score names the measure that is no scalar: the mean score of each evaluation.
+// Score names the one measure that is not a scalar: the mean score of each evaluation.
 const Score = ""
 
 // Training draws one panel per measure, for each separately trained group of agents. A panel has one line per group

@@ -49,7 +49,7 @@ func Visits(v *results.Visits) (Panels, error) {
 	return p, nil
 }
 
-// heat implements plot.Plotter: a number for each cell as a colour, and what the colours say below.
+// heat implements plot.Plotter: a number for each cell as a colour, with a scale below.
 type heat struct {
 	*results.Visits
 	value []float64 // [rows·columns]; NaN: never visited

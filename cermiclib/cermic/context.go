@@ -25,8 +25,8 @@ func allRows(n int) []int32 {
 }
 
 // Reading: the appendix has the memory inform an agent's actions. But no arrow of the paper's figure leads from f_n to
-// the actor, and the method's text has none either. By default the policy is the learner's own, and acting needs no
-// memory. With actor_uses_context it reads [o_t, sg(f_n)] (D15).
+// the actor, and the method section does not mention one. By default the policy is the learner's own, and acting needs
+// no memory. With actor_uses_context it reads [o_t, sg(f_n)] (D15).
 //
 // f_n comes from the weights of the rollout batch and is stored with the agent step, so no gradient of the actor
 // reaches the memory. Execution then needs the agent's own memory. It costs a pass of the memory at each step, also in

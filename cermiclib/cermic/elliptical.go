@@ -21,7 +21,8 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Elliptical is the bonus of the paper's Theorem 1 on the code: how little the earlier agent steps say about this one.
+// Elliptical is the bonus of the paper's Theorem 1 on the code: large where the earlier agent steps say little about
+// this one.
 //
 //	η = [x̄_t / scale, 1]   Λ = λI + Σ ηηᵀ over the agent steps of earlier rollout batches   r^i = ½·log(1 + ηᵀΛ⁻¹η)
 //
@@ -142,7 +143,7 @@ func (f *elliptical) measure(ctx context.Context, dst *distinct, rows int, from 
 	})
 }
 
-// learn builds Λ from the kept steps. If there are none, it uses the rollout beside, whose features are in f.now.
+// learn builds Λ from the kept steps. If there are none, it uses beside, the rollout whose features are in f.now.
 func (f *elliptical) learn(ctx context.Context, beside *rl.Rollout) error {
 	if err := f.measure(ctx, &f.old, f.past.rows(), f.past.steps()); err != nil {
 		return err
@@ -261,8 +262,8 @@ func (d *distinct) weights(of func(row int) float64) []float64 {
 	return w
 }
 
-// find fills d.of for rows agent steps and returns the first step of each of the U kinds. Steps are alike if their
-// inputs are equal bit for bit; actions of length 0 are left out.
+// find fills d.of for rows agent steps and returns the first step of each of the U distinct inputs. Inputs are compared
+// bit for bit; actions of length 0 are left out.
 func (d *distinct) find(f steps, rows, obs, act int) (first []int) {
 	one, other, seed := make([]float32, obs+act), make([]float32, obs+act), maphash.MakeSeed()
 	read := func(to []float32, row int) []byte {

@@ -64,7 +64,8 @@ func init() {
 // paper:eq:int_r  r^i = KL( p_φ(x|s_t,a_t) ‖ N(0,I) )^½
 //
 // Reading: the expectation over Θ is that of one network. s_{t+1} does not enter, although the definition conditions on
-// it (D21). Memory, γ and ψ play no part in it. It says nothing about novelty: on a stream of rooms, all get the same.
+// it (D21). Memory, γ and ψ play no part in it. It does not measure novelty: on a stream of rooms, all rooms get the
+// same bonus.
 type KL struct{}
 
 // Kind is "kl".

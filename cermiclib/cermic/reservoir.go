@@ -47,8 +47,8 @@ func (r *reservoir) steps() steps {
 	}
 }
 
-// resample keeps room of the earlier steps and of the living steps of the rollout x. old and now hold ηᵀΛ⁻¹η of the
-// two; from has the inputs of the latter.
+// resample selects at most room steps from the kept ones and from the steps of living agents in the rollout x. old and
+// now hold ηᵀΛ⁻¹η of the kept steps and of x; from has the inputs of x.
 func (r *reservoir) resample(x *rl.Rollout, from steps, old, now []float64) {
 	weight, leverage := append([]float64(nil), r.Weight...), make([]float64, 0, len(old)+len(now))
 	for k, v := range old {
@@ -80,7 +80,7 @@ const (
 	leverageTiny = 1e-30 // keeps leverages that are all 0 from dividing by zero
 )
 
-// draw chooses room of the steps by systematic sampling (Madow 1949), or all if there are no more. It returns each
+// draw selects room steps by systematic sampling (Madow 1949), or all steps if there are not more. It returns each
 // step's probability, at most 1. commonShare of it is in proportion to weight, the rest to leverage.
 func draw(weight, leverage []float64, room int, random *rng.Rand) (chosen []int, chance []float64) {
 	chance = make([]float64, len(weight))

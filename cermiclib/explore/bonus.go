@@ -41,8 +41,8 @@ var defaultCoef = map[string]float64{"mace": 0.01, "db": 0.05, "rff": 0.01}
 
 // DefaultBonus scales the bonus of every curiosity method alike. It subtracts the running mean over all of training,
 // divides by the running standard deviation, and weights by defaultCoef of the explorer's Kind. Without centring, a
-// bonus rewards not finishing an episode that ends at success. Methods then differ in the steps that they find new and
-// in how fast novelty fades, not in units.
+// bonus rewards agents for not ending an episode by success. With one scale for all, methods differ in which steps they
+// find new and in how fast novelty fades, not in units.
 func DefaultBonus(kind string) Bonus {
 	return Bonus{IntNorm: NormCenterStd, IntMemory: 1, IntClip: 5, IntCoef: defaultCoef[kind], IntAnneal: AnnealNone,
 		IntAnnealFrames: 3_000_000}
@@ -81,7 +81,7 @@ type stats struct {
 	Coef    float64    // weight
 }
 
-// statTiny keeps a spread that is still zero from dividing by zero.
+// statTiny avoids a division by a standard deviation that is still zero.
 const statTiny = 1e-8
 
 // SpreadScalar is the name of the standard deviation, over the agent steps of a rollout batch, of the bonus added to

@@ -16,8 +16,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// DB is the Dynamic Bottleneck (Bai et al. 2021): an agent is rewarded for steps whose dynamics-relevant code has much
-// information. One module serves all agents. Each agent step (o, a, o') is a sample.
+// DB is the Dynamic Bottleneck (Bai et al. 2021): an agent is rewarded for steps whose code of the dynamics has a high
+// information content. One module serves all agents. Each agent step (o, a, o') is a sample.
 //
 //	s = f(o), s' = f⁻(o')                 encoder and its momentum copy
 //	z ~ N(μ(s,a), σ²(s,a))                the bottleneck

@@ -306,9 +306,8 @@ func (m *ices) Load(data []byte) error {
 	return nil
 }
 
-// The world models of ICES predict the state of the task. Where agents see cells, that state leaves out nearly
-// everything. There, the state is the observations of all agents as features of a random convolutional network, S =
-// N·F.
+// The world models of ICES predict the state of the task. On tasks with cells, that state leaves out nearly everything.
+// There, the state consists of the observations of all agents as features of a random convolutional network, S = N·F.
 //
 // Reading: the policy's own encoder changes, so its features would change their meaning for the world models.
 
@@ -387,8 +386,8 @@ func (m *ices) feedState() {
 	})
 }
 
-// stillTiny bounds the scale of features that hardly ever change. Within the rounding of a float32 there is no change
-// to predict.
+// stillTiny is the least scale of a feature. Smaller changes are within the rounding of a float32, with nothing to
+// predict.
 const stillTiny = 1e-4
 
 // standardised writes the change of state over its running deviation, clipped; it is 0 for constant features.

@@ -42,7 +42,8 @@ func (c ICES) gaussian(sc *model.Scope, x *Node, out int) gauss {
 	return gauss{parts[0], Exp(ClipScalar(parts[1], math.Log(codeFloor), math.Log(codeCeiling)))}
 }
 
-// given is the state beside the embedded actions, [B, S+N·E]; one table, N(0,1) at first, serves all agents.
+// given concatenates the state and the embedded actions, [B, S+N·E]. One embedding table serves all agents; it starts
+// as N(0,1).
 func (w worldModel) given(sc *model.Scope, in worldIn) *Node {
 	d := in.taken.Shape().Dimensions
 	table := nn.Weight(sc.At("%s", w.name), in.state, "actions", nn.Normal, d[2], w.Embed)

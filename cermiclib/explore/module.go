@@ -54,7 +54,7 @@ type ContextProvider interface {
 }
 
 // Inspector is a Module that can show its view of agent steps without training on them, for plots of an episode and for
-// measurements of a bonus. It is optional, since most explorers have no more to show than the result of Reward.
+// measurements of a bonus. It is optional, since the result of Reward is all that most explorers have to show.
 type Inspector interface {
 	// Rate writes the raw intrinsic reward of the agent steps of x, whole episodes, into dst [T,E,N].
 	Rate(ctx context.Context, dst []float32, x *rl.Rollout) error

@@ -16,7 +16,7 @@ import (
 // obsBlock is the number of agent steps that one call of the graph takes.
 const obsBlock = 512
 
-// frozenObs is nn.ReadObs with weights that stay as they were drawn, for quantities whose meaning must not drift:
+// frozenObs is nn.ReadObs with random weights that are never trained, for quantities whose meaning must not drift:
 // [...,I] to [...,F]. Vectors pass unchanged.
 func frozenObs(sc *model.Scope, s *envs.Spec, in *Node) *Node {
 	out := nn.ReadObs(sc, s, in)
@@ -74,8 +74,8 @@ func (e *obsEncoder) now(row int) []float32 {
 	return e.seen[row*f : (row+1)*f]
 }
 
-// next is the observation after an agent step. Where an episode ends, its cells are the start of the next episode and
-// of no use.
+// next is the observation after an agent step. Where an episode ends, its cells belong to the start of the next episode
+// and must not be used.
 func (e *obsEncoder) next(row int) []float32 {
 	if e.see == nil {
 		return e.x.NextRow(row)

@@ -107,7 +107,7 @@ func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
 // nodes are the candidates z_{i→j} = MLP[e, onehot(i), onehot(j)] [Z,N,B] of observer i for every slot j, the
 // observer's own among them, for e [D,B] and own [N,B].
 //
-// Reading: the observer reads nothing of j but j's slot in the encoding of its own observation.
+// Reading: about j, the encoder reads only j's slot and the embedding of the observer's own observation.
 func (m *graphMemory) nodes(sc *model.Scope, e, own *Node) *Node {
 	b, inputs := e.Shape().Dimensions[1], m.Embed+2*m.agents
 	observer := nn.Weight(sc, e, "observer", nn.FanIn(inputs), PairHidden, m.agents)
@@ -200,8 +200,8 @@ func (m *graphMemory) recall(sc *model.Scope, w window) *Node {
 	return nn.NormalizeAxis(Add(now, out), 0)
 }
 
-// layer is a graph layer with attention of the GATv2 form (Brody et al. 2022), from nodes [I,N,B] to the destinations
-// to [I,M,B] along relations [L,M,N,B]; absent sources, 0 in present [N,B], are left out: [out,M,B].
+// layer is a graph layer with attention of the GATv2 form (Brody et al. 2022), from nodes [I,N,B] to destinations to
+// [I,M,B] along relations [L,M,N,B]. Absent sources, with 0 in present [N,B], are left out. The result is [out,M,B].
 //
 //	score(j←k) = a·LeakyReLU(W_d·h_j + W_s·h_k + W_e·f_jk), message_j = Σ_k softmax_k(score)·W_s·h_k
 //	h'_j = LayerNorm(ELU(message_j) + W_r·h_j)
@@ -237,7 +237,7 @@ func project(sc *model.Scope, name string, x *Node, out int) *Node {
 	return Reshape(Dot(w, flat(x)).Product(), dims...)
 }
 
-// closed is 0 where open is 1, and where open is 0 so low that a softmax makes it exactly 0.
+// closed is an additive mask: 0 where open is 1, and where open is 0 so low that a softmax gives exactly 0.
 func closed(open *Node) *Node { return MulScalar(AddScalar(open, -1), 1e9) }
 
 // flat reshapes x [F,...] to [F,·].

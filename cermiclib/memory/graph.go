@@ -233,7 +233,7 @@ func (m *graphMemory) encode(sc *model.Scope, obs *Node) *Node {
 	return nn.Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed, true)
 }
 
-// logits is the detector on embeddings [B,D]: one logit for each agent [B,N]; the observer's own means nothing.
+// logits is the detector on embeddings [B,D]: one logit for each agent [B,N]. The observer's own logit is meaningless.
 //
 // paper:detector  p = MLP(o), p_k the likelihood of observing agent k
 //

@@ -153,8 +153,8 @@ func (m *gru) Context(sc *model.Scope, in []*Node) Context {
 	return Context{Now: rows(now), Before: rows(before), Exists: in[3]}
 }
 
-// unroll maps obs [L,C,I], keep [L,C,1] and hidden [C,H] to states. x [L·C,F] has the last layer's after every step,
-// last has each layer's after the last step [C,F].
+// unroll maps obs [L,C,I], keep [L,C,1] and hidden [C,H] to states. x [L·C,F] holds the last layer's state after every
+// step. last holds each layer's state after the last step, [C,F].
 func (m *gru) unroll(sc *model.Scope, obs, keep, hidden *Node) (x *Node, last []*Node) {
 	l, c := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
 	x = nn.Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, l*c, m.obs), m.Embed, true)
@@ -208,7 +208,7 @@ func (m *gru) Watch(x *rl.Rollout) error {
 	return nil
 }
 
-// walk takes the hidden states from step t over so many steps.
+// walk advances the hidden states from step t by so many steps.
 func (m *gru) walk(x *rl.Rollout, t, steps int) error {
 	agents := x.E * x.N
 	p, err := m.walker(steps, agents)

@@ -68,7 +68,7 @@ func Load(m Memory, state []byte) error {
 type Detecting interface {
 	Watcher
 	// Inspect returns the graph of every agent step of x, a rollout batch that begins with an episode. The state from
-	// the rollout batch before is lost.
+	// the previous rollout batch is lost.
 	Inspect(x *rl.Rollout) ([]results.Graph, error)
 }
 

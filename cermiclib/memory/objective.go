@@ -52,8 +52,8 @@ type outcome struct {
 // within sight, whose far end it can see. Over all pairs, pairs out of sight make up most of the loss and pull every
 // prediction to their mean.
 //
-// Deviation: the encoder learns from positions as well as from presence. Had it learnt presence alone, it would be
-// frozen with little information about positions.
+// Deviation: the encoder learns from positions as well as from presence. With presence alone, it would be frozen with
+// little information about positions.
 func (c DynamicGraph) objective(b *nn.Build, x *play) (*objective, error) {
 	c.Online = true // the detector is a part of it
 	built, err := c.Build(b)

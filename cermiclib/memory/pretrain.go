@@ -344,8 +344,8 @@ type Quality struct {
 	Spread  float64 // the same for the best constant prediction
 }
 
-// Limits beyond which nothing was found. They are stricter than chance: where peers start, and what they push, leaves
-// traces in observations that hold nothing else about them.
+// Limits of Blind. They are stricter than chance: starting positions of peers and the objects that they push leave
+// traces even in observations without any peers.
 const (
 	blindAUC  = 0.75
 	blindRMSE = 0.9 // of the spread; where there is no detector
@@ -355,7 +355,7 @@ const (
 const BlindNote = "From so much play, an agent's observation tells little or nothing about where its peers are, " +
 	"so no memory can do well on it"
 
-// Blind reports whether, as far as pre-training found out, agents see little or nothing of their peers' positions.
+// Blind reports whether pre-training found little or no information about peers' positions in the observations.
 func (q Quality) Blind() bool {
 	if math.IsNaN(q.AUC) {
 		return q.RMSE > blindRMSE*q.Spread

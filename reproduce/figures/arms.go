@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package figures sets beside each other what a store has: the figures and tables of the notebooks. Package plan says
-// what can be trained; here arms, each a method with its settings, are compared on tasks.
+// Package figures draws the figures and tables of the notebooks from the runs in a store. Package plan lists what can
+// be trained. Here arms, each a method with its settings, are compared on tasks.
 package figures
 
 import (
@@ -57,7 +57,8 @@ func experiments(all ...arms) (es []experiment.Config, err error) {
 	return plan.Unique(es)
 }
 
-// complete are the complete runs of each arm; an arm without any keeps an empty group, whose place gives colours.
+// complete are the complete runs of each arm. An arm without runs keeps an empty group, so that the colours of the
+// others stay the same.
 func (a arms) complete(st *results.Store) ([]results.Group, error) {
 	if a.err != nil {
 		return nil, a.err
@@ -65,7 +66,7 @@ func (a arms) complete(st *results.Store) ([]results.Group, error) {
 	return each(a.list, func(a plan.Arm) (results.Group, error) { return a.Complete(st) })
 }
 
-// each is what f makes of every element; the first error ends it.
+// each applies f to every element and stops at the first error.
 func each[T, U any](in []T, f func(T) (U, error)) (out []U, err error) {
 	for _, v := range in {
 		u, err := f(v)

@@ -26,8 +26,7 @@ import (
 // Battles are the StarCraft tasks.
 var Battles = []string{smac.DefaultProtoss().Kind(), smac.DefaultZerg().Kind()}
 
-// Sensitivity is how often a policy wins battles as the simulator decides them, and with one open decision after the
-// other taken otherwise.
+// Sensitivity is a policy's win rate in the default simulator and with each open decision reversed, one at a time.
 type Sensitivity struct {
 	Task     string
 	Policy   scripted.Policy

@@ -16,9 +16,9 @@ import (
 	"cermic/viz"
 )
 
-// PathsTable measures on episodes, all seen through one encoder, the properties that the paper reads off its figure
-// of s_t and x_t. Distances are in units of the spread of all episodes' s_t, the root of their mean squared distance
-// from their mean.
+// PathsTable measures the properties that the paper reads off its figure of s_t and x_t. All episodes are embedded by
+// one encoder. Distances are in units of the spread of all episodes' s_t, the root of their mean squared distance from
+// their mean.
 func PathsTable(episodes ...*results.Trace) viz.Table {
 	t := viz.Table{Header: []string{"", "steps", "score", "steps with a visible peer",
 		"s_t to the nearest of a peer's path", "s_t to a peer's at the same step", "x_t to s_t", "s_{t+1} to s_t",

@@ -101,7 +101,7 @@ func Comparison(gs []results.Group) (viz.Table, error) {
 	return t, nil
 }
 
-// diagnostics are what explains how CERMIC's module does, in the order of its data flow.
+// diagnostics are the scalars that explain how CERMIC's module works, in the order of its data flow.
 var diagnostics = []struct{ title, scalar string }{
 	{"std of s_t", "enc_std"}, {"KL / d_x", "kl"}, {"L_UB active", "upper_active"}, {"L_LB active", "lower_active"},
 	{"std of f_n", "context_std"}, {"steps with f_{n−1}", "context_before"},
@@ -110,8 +110,8 @@ var diagnostics = []struct{ title, scalar string }{
 	{"σ_ψ", "decoder_std"}, {"r^i", "int_mean"}, {"std / mean of r^i", "int_variation"},
 }
 
-// Diagnostics says for each group of runs with CERMIC in what state its module was over the last tenth of training,
-// mean over seeds.
+// Diagnostics shows the state of the module for each group of runs with CERMIC, over the last tenth of training: means
+// over seeds.
 func Diagnostics(gs []results.Group) viz.Table {
 	t := viz.Table{Header: []string{""}, Notes: []string{"Means over the last tenth of training and over seeds. " +
 		"Active: the share of agent steps on which the loss is not zero. Corrections of h for L_UB are " +

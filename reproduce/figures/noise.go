@@ -17,7 +17,7 @@ import (
 	"cermic/viz"
 )
 
-// Noise is a study of what a noise region does to methods: each on every task without and with it.
+// Noise is a study of the effect of a noise region on methods: each method on every task, without and with the region.
 type Noise struct {
 	Tasks, Methods []string
 	Region         []string // settings of the noise region, "task.noise.width=1"

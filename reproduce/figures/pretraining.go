@@ -92,7 +92,7 @@ func (t *pretrainedTask) addPretrained(st *results.Store, made *experiment.Pretr
 	return missing && !made.Here(st), err
 }
 
-// Quality lists what the pre-training of each task was worth.
+// Quality lists the quality of the pre-training on each task.
 func (a *PretrainingAxis) Quality() (viz.Table, error) {
 	var list []experiment.Pretraining
 	for _, t := range a.tasks {
@@ -157,8 +157,8 @@ func PretrainingReport(st *results.Store, kind string) (viz.Table, error) {
 	return t, err
 }
 
-// TabulatePretraining lists what pre-trainings were worth on held-out play. One that neither the store nor the records
-// know has dashes.
+// TabulatePretraining lists the quality of pre-trainings on held-out play. A pre-training that is in neither the store
+// nor the records has dashes.
 func TabulatePretraining(st *results.Store, list []experiment.Pretraining) (viz.Table, error) {
 	t := viz.Table{Title: "Pre-training, on held-out random play",
 		Header: []string{"task", "memory", "frames", "weights", "visible pairs",

@@ -29,13 +29,13 @@ type World struct {
 	Arms   []string // of robustnessArms
 }
 
-// Robustness is the study of what the learned code does for curiosity beside noise, as reproduce/PLAN.md has it.
+// Robustness is the study of whether the learned code makes curiosity robust to noise, as planned in reproduce/PLAN.md.
 type Robustness struct {
 	Worlds []World
 	Budget string
 }
 
-// robustnessArms are the arms of the study, each a name and a method with its settings behind it.
+// robustnessArms are the arms of the study. Each has a name and a method with its settings.
 var robustnessArms = [][2]string{
 	{"α = .2", ucb}, {"α = 0", ucb + " explore.alpha=0"}, {"never trained", ucb + " explore.cermic_steps=0"},
 	{"α = 1", ucb + " explore.alpha=1"}, {"without L_exploit", ucb + " explore.exploit=false"},
@@ -297,7 +297,7 @@ func (n Robustness) Coverage(st *results.Store, worlds ...int) (viz.Panels, erro
 	return n.draw(st, true, panels)
 }
 
-// probed are the arms that the question of what the code keeps is about.
+// probed are the arms whose code is probed.
 var probed = []string{"α = .2", "α = 0", "α = 1", "without L_exploit", "never trained"}
 
 // Why draws what x̄_t and s_t keep of the screen and of the agents' own state over training, and the code's rate.

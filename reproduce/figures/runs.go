@@ -87,8 +87,8 @@ func inWorld(same []*results.Record) []results.Group {
 	return plan.Groups(same, without...)
 }
 
-// Moments are the runs of st in the world of e, with its seed, whose weights are there, in the order of their frames.
-// A run that a fork has left keeps the weights of that moment, so they are the branch points and ends of all runs.
+// Moments are the runs of st in the world of e, with its seed and with stored weights, in the order of their frames. A
+// run that a fork has left keeps the weights of that moment, so they are the branch points and ends of all runs.
 func Moments(st *results.Store, e experiment.Config) ([]*results.Record, error) {
 	text, err := conf.Marshal(e)
 	if err != nil {
