@@ -535,7 +535,8 @@ def bin_folder():
 def left(lab):
     """A training cell without controls, whose page is loaded again."""
     lab.open("91_your_task", "auto-e")
-    lab.edit("const frames", "6_000", "1_500_000") if "6_000" in lab.js("return book.widgets[arguments[0]].model.sharedModel.source", lab.cell("const frames")) else None
+    lab.edit("const frames", '"short"', '"paper"')  # a quick machine trains fewer frames before the cell notices that the page is gone
+    lab.edit("const frames", "150_000" if "150_000" in lab.js("return book.widgets[arguments[0]].model.sharedModel.source", lab.cell("const frames")) else "6_000", "1_500_000")
     lab.declare(TRAIN)
     lab.run(TRAIN)
     wait("it trains", lambda: "frames/s" in lab.said(TRAIN))
