@@ -18,14 +18,14 @@ import (
 	"time"
 
 	"github.com/gomlx/compute"
-	_ "github.com/gomlx/compute/gobackend" // the backend that always works
+	"github.com/gomlx/compute/gobackend" // the backend that always works
 
 	"cermic/cermiclib/nn/xlacache"
 )
 
 // goConfig keeps independent matrix products from deadlocking the worker pool of the Go backend, and is its fastest
 // mode.
-const goConfig = "go:parallelism=-1"
+const goConfig = gobackend.BackendName + ":parallelism=-1"
 
 // Sequential configures the Go backend to run the operations of a graph one after another. The values are the same. In
 // graphs as small as in tests, starting operations side by side takes longer than running them; at the default sizes it
@@ -76,7 +76,7 @@ const (
 // resolve turns the short names into configurations. go is goConfig, and xla is the choice of Open. xla:cuda and
 // xla:cpu are the installed plugins of that kind, also with options, as in xla:cuda,tf32.
 func resolve(config string) string {
-	if config == "go" {
+	if config == gobackend.BackendName {
 		return goConfig
 	}
 	if found := plugins(); config == "xla" && len(found) > 0 {

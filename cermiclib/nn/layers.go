@@ -5,6 +5,7 @@ package nn
 import (
 	"math"
 
+	"github.com/gomlx/compute/gobackend"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -14,7 +15,7 @@ import (
 // LeakyReLU is max(x, 0.2·x), the slope of the Dynamic Bottleneck networks, with gradient 1 at 0. The pure Go backend
 // gets the same bits from a product like ReLU's, several times quicker; XLA would contract that product with sums.
 func LeakyReLU(x *Node) *Node {
-	if x.Graph().Backend().String() != "go" {
+	if x.Graph().Backend().String() != gobackend.BackendName {
 		return Max(x, MulScalar(x, 0.2))
 	}
 	positive := ConvertDType(GreaterOrEqual(x, ZerosLike(x)), x.DType())
