@@ -82,10 +82,7 @@ const drawLimit = 1 << 24
 // filteredDraws fills dst [B,K+drawColumns] for the rows of a minibatch.
 func filteredDraws(dst []int32, k int, x *rl.Rollout, rows []int32, r *rng.Rand) {
 	env := func(row int32) int32 { return row / int32(x.N) % int32(x.E) }
-	order := make([]int32, len(rows))
-	for i := range order {
-		order[i] = int32(i)
-	}
+	order := allRows(len(rows))
 	slices.SortStableFunc(order, func(a, b int32) int { return int(env(rows[a]) - env(rows[b])) })
 	width := k + drawColumns
 	for i := range rows {
