@@ -659,7 +659,7 @@ def main():
         lab = Lab(pathlib.Path(folder), "")
         try:
             for part in (number, playground, task, left, every):
-                if part.__name__ in sys.argv[2:] or len(sys.argv) < 3 and part not in (left, every):  # left holds by itself; behind task, a reload is not noticed
+                if part.__name__ in sys.argv[2:] or len(sys.argv) < 3 and part is not every:
                     part(lab)
         except Exception as wrong:
             lab.picture("wrong")

@@ -219,6 +219,10 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
       const style = document.createElement("style");
       style.textContent = css;
       document.head.append(style);
+      // A browser keeps a page that was left by a link or an address for the button "back", its connection open: the
+      // kernel would go on as if somebody looked.
+      addEventListener("pagehide", () => [...app.shell.widgets("main")].forEach(w => w.sessionContext?.session?.kernel?.dispose()));
+      addEventListener("pageshow", event => event.persisted && location.reload());
       document.addEventListener("click", event => event.target.closest?.(".cermic-train") && press(app, event.target.closest(".cermic-train")));
       setInterval(() => {
         for (const panel of app.shell.widgets("main")) {
