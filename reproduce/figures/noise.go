@@ -23,13 +23,13 @@ type Noise struct {
 	Region         []string // settings of the noise region, "task.noise.width=1"
 	Set            []string // settings of the methods that have CERMIC's module
 	Budget         string
-	Seeds          int // 1 to Seeds
+	First, Seeds   int // the first seed, 1 if it is 0, and how many
 }
 
 // sweep has the methods on each task without, and then with, the noise region.
 func (n Noise) sweep() (*Sweep, error) {
 	points := []point{{label: "without noise"}, {label: "with the noise region", set: n.Region}}
-	return (&Sweep{methods: n.Methods}).over(n.Tasks, n.Budget, n.Seeds, n.Set, points)
+	return (&Sweep{methods: n.Methods, first: n.First}).over(n.Tasks, n.Budget, n.Seeds, n.Set, points)
 }
 
 // Experiments lists the study's experiments, each once.

@@ -65,11 +65,13 @@ func TestStandardDeviationOverSeedsByHand(t *testing.T) {
 func TestSettingsOfTheNoiseFigureAreThoseOfCERMIC(t *testing.T) {
 	n := Noise{Tasks: []string{"vmas/ball_trajectory"}, Methods: []string{"mappo", "mappo-cermic"},
 		Region: []string{"task.noise.width=1", "task.noise.height=1", "task.noise.scale=1"},
-		Set:    []string{"explore.alpha=0.5"}, Budget: "smoke", Seeds: 1}
+		Set:    []string{"explore.alpha=0.5"}, Budget: "smoke", First: 21, Seeds: 1}
 	es := must.Get(n.Experiments())(t)
 	var labels []string
 	for _, e := range es {
-		labels = append(labels, e.Label())
+		if labels = append(labels, e.Label()); e.Seed != 21 {
+			t.Errorf("%s has seed %d, want 21", e.Label(), e.Seed)
+		}
 	}
 	const box = " task.noise.height=1 task.noise.scale=1 task.noise.width=1"
 	want := []string{"mappo", "mappo-cermic explore.alpha=0.5", "mappo" + box, "mappo-cermic explore.alpha=0.5" + box}

@@ -31,6 +31,7 @@ type Sweep struct {
 	Experiments []experiment.Config
 
 	methods  []string
+	first    int       // seed; 0 stands for 1
 	setting  string    // the meaning of the values: "number of agents"
 	measures []measure // panels beside each other; tables are of the first
 	tasks    []sweptTask
@@ -167,7 +168,7 @@ func (s *Sweep) over(tasks []string, budget string, seeds int, changes []string,
 		}
 		swept := sweptTask{name: path.Base(task.ID)}
 		for _, p := range all {
-			a := arms{task: task.ID, budget: budget, first: 1, seeds: seeds}
+			a := arms{task: task.ID, budget: budget, first: max(1, s.first), seeds: seeds}
 			for _, method := range s.methods {
 				a.add(method, method, slices.Concat(p.set, ofCERMIC(method, changes))...)
 			}
