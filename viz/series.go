@@ -34,6 +34,13 @@ type Series struct {
 // Line is a series of a single line, for example a formula.
 func Line(label string, x, y []float64) Series { return Series{Label: label, X: x, Y: [][]float64{y}} }
 
+// Reference is a line that is drawn as a reference for the others.
+func Reference(label string, x, y []float64) Series {
+	s := Line(label, x, y)
+	s.Reference = true
+	return s
+}
+
 // WithMemory is the series of CERMIC on a learner ("mappo-cermic") with a kind of memory. It has that method's
 // colour, in the memory's hue.
 func (s Series) WithMemory(method, kind string) Series {

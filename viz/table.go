@@ -27,6 +27,14 @@ type Table struct {
 	wide bool
 }
 
+// AddColumn appends a column to a table that has its rows.
+func (t *Table) AddColumn(head string, cells ...string) {
+	t.Header = append(t.Header, head)
+	for i, cell := range cells {
+		t.Rows[i] = append(t.Rows[i], cell)
+	}
+}
+
 // below stands between the lines of a cell, and emphasis before a number that is bold on a page.
 const below, emphasis = "\u2028", "★"
 

@@ -136,23 +136,22 @@ func publishedCurves(task string, frames float64) (out []viz.Series) {
 // BattleCurves draws the win rates of complete runs in the simulator beside the published ones of the real game, up
 // to so many frames. Its text states in one sentence which runs there are.
 func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz.Panels, string, error) {
-	records, err := st.Find(results.Query{Budget: budget, Complete: true})
+	trained := 0
+	charts, err := each(Battles, func(task string) (viz.Chart, error) {
+		runs, err := st.Find(results.Query{Task: task, Budget: budget, Complete: true})
+		runs = TrainedOn(runs, reward)
+		trained += len(runs)
+		series := slices.Concat(viz.Evals(plan.Groups(runs, "task.reward")), publishedCurves(task, frames))
+		return viz.Chart{Figure: viz.Figure{Title: task, X: "frames", Y: "win rate"}, Series: series}, err
+	})
 	if err != nil {
 		return viz.Panels{}, "", err
-	}
-	other := func(r *results.Record) bool { return !slices.Contains(Battles, r.Task) }
-	records = slices.DeleteFunc(TrainedOn(records, reward), other)
-	var charts []viz.Chart
-	for _, task := range Battles {
-		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != task })
-		series := slices.Concat(viz.Evals(plan.Groups(own, "task.reward")), publishedCurves(task, frames))
-		charts = append(charts, viz.Chart{Figure: viz.Figure{Title: task, X: "frames", Y: "win rate"}, Series: series})
 	}
 	panels, err := viz.CurvePanels(2, charts...)
 	panels.Width, panels.Height = 4.6*vg.Inch, 3*vg.Inch
 	said := fmt.Sprintf("Trained in the simulator on the %s reward at budget %s, number of runs: %d.",
-		reward, budget, len(records))
-	if len(records) == 0 {
+		reward, budget, trained)
+	if trained == 0 {
 		said = fmt.Sprintf("**No battle has been trained here yet** at budget %s on the %s reward: "+
 			"all lines are published ones.", budget, reward)
 	}

@@ -103,11 +103,11 @@ func (n Robustness) Experiments() ([]experiment.Config, error) {
 }
 
 // armOf is the group of a label, without runs if there is none.
-func armOf(groups []results.Group, label string) (g results.Group) {
+func armOf(groups []results.Group, label string) results.Group {
 	if i := slices.IndexFunc(groups, func(g results.Group) bool { return g.Label == label }); i >= 0 {
-		g = groups[i]
+		return groups[i]
 	}
-	return g
+	return results.Group{Label: label}
 }
 
 // succeeded counts the runs of a group that succeed.
@@ -220,23 +220,22 @@ func (n Robustness) Verdict(st *results.Store) (viz.Box, error) {
 	}
 	trained := armOf(groups, "α = .2")
 	var p []float64
-	controls := []string{"α = 0", "never trained"}
-	for _, name := range controls {
-		other := armOf(groups, name)
+	controls := []results.Group{armOf(groups, "α = 0"), armOf(groups, "never trained")}
+	for _, other := range controls {
 		if min(len(trained.Runs), len(other.Runs)) < n.Worlds[0].Seeds {
 			box.Lines = append(box.Lines, fmt.Sprintf("%d of %d runs of α = .2 and %d of %s are complete.",
-				len(trained.Runs), n.Worlds[0].Seeds, len(other.Runs), name))
+				len(trained.Runs), n.Worlds[0].Seeds, len(other.Runs), other.Label))
 			return box, nil
 		}
 		p = append(p, stats.Fisher(succeeded(trained), len(trained.Runs), succeeded(other), len(other.Runs)))
 	}
 	better := true
 	for i, adjusted := range stats.Holm(p) {
-		other := armOf(groups, controls[i])
+		other := controls[i]
 		better = better && adjusted < 1-stats.Level
 		box.Lines = append(box.Lines, fmt.Sprintf("%s: α = .2 succeeds in %d of %d runs, %s in %d of %d (Fisher's exact "+
 			"test, one-sided, Holm: p = %.2g).", worldLabel(n.Worlds[0].Task), succeeded(trained), len(trained.Runs),
-			controls[i], succeeded(other), len(other.Runs), adjusted))
+			other.Label, succeeded(other), len(other.Runs), adjusted))
 	}
 	if box.Head = string(paper.Undecided); better {
 		box.Mark, box.Head = viz.Good, string(paper.Supported)

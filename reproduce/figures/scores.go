@@ -49,24 +49,21 @@ func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.
 		if err != nil {
 			return t, err
 		}
-		groups, err := each(methods, func(method string) (results.Group, error) {
-			return runs.Runs(paper.Trial{Task: task.ID, Method: method, Set: []string{"task.reward=" + reward}})
+		ours, err := each(methods, func(method string) (string, error) {
+			g, err := runs.Runs(paper.Trial{Task: task.ID, Method: method, Set: []string{"task.reward=" + reward}})
+			if err != nil {
+				return "", err
+			}
+			return finalScore(g, chance)
 		})
-		if err != nil {
-			return t, err
-		}
-		for _, learner := range learners {
+		recorded, twice := each(learners, func(learner string) (string, error) {
 			rs, _ := export.BenchMARL(learner, task.ID) // of most tasks there are none
-			groups = append(groups, results.Group{Runs: rs})
-		}
-		cells, err := each(groups, func(g results.Group) (string, error) { return finalScore(g, chance) })
-		if err != nil {
+			return finalScore(results.Group{Runs: rs}, chance)
+		})
+		if err := cmp.Or(err, twice); err != nil {
 			return t, err
 		}
-		t.Header = append(t.Header, task.Name)
-		for i, cell := range append([]string{number(chance), number(script)}, cells...) {
-			t.Rows[i] = append(t.Rows[i], cell)
-		}
+		t.AddColumn(task.Name, slices.Concat([]string{number(chance), number(script)}, ours, recorded)...)
 	}
 	return t, nil
 }
@@ -121,7 +118,7 @@ func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
 			if other {
 				label += ", " + otherReward[reward]
 			}
-			list[i].others = append(list[i].others, level(label, cell.Value, g.Runs[0].Frames))
+			list[i].others = append(list[i].others, level(label, cell.Value, float64(g.Runs[0].Frames)))
 		}
 	}
 	return returnsOf(list...)

@@ -63,24 +63,24 @@ func memorySizes(task, kind string) (sizes []compared, count int, err error) {
 // MemoryTable is Table 5 of the paper, the sizes of the three memories, beside the registered defaults. The numbers
 // of parameters are counted in the networks that MAPPO-CERMIC builds for the task.
 func MemoryTable(task string) (viz.Table, error) {
-	t := viz.Table{Title: "Table 5. Sizes of the memories: ours (paper)", Header: append([]string{""}, memoryKinds...),
+	t := viz.Table{Title: "Table 5. Sizes of the memories: ours (paper)", Header: []string{""},
 		Notes: []string{"Parameters as counted in the networks built for " + task +
 			". A dash: the memory has no such part, or the paper prints none."}}
 	for _, line := range memoryLines {
 		t.Rows = append(t.Rows, []string{line[0]})
 	}
-	last := []string{"parameters"}
+	t.Rows = append(t.Rows, []string{"parameters"})
 	for _, kind := range memoryKinds {
 		sizes, count, err := memorySizes(task, kind)
 		if err != nil {
 			return t, err
 		}
-		for i, c := range sizes {
-			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%s (%s)", c.ours, c.printed))
+		var column []string
+		for _, c := range append(sizes, compared{"", thousands(count), paper.MemorySize(kind, paramsKey)}) {
+			column = append(column, fmt.Sprintf("%s (%s)", c.ours, c.printed))
 		}
-		last = append(last, fmt.Sprintf("%s (%s)", thousands(count), paper.MemorySize(kind, paramsKey)))
+		t.AddColumn(kind, column...)
 	}
-	t.Rows = append(t.Rows, last)
 	return t, nil
 }
 
@@ -147,12 +147,11 @@ func PartsTable(e experiment.Config) (viz.Table, error) {
 }
 
 func parameters(parts []experiment.Part, name string) int {
-	for _, p := range parts {
-		if p.Name == name {
-			return p.Parameters
-		}
+	i := slices.IndexFunc(parts, func(p experiment.Part) bool { return p.Name == name })
+	if i < 0 {
+		return 0
 	}
-	return 0
+	return parts[i].Parameters
 }
 
 // thousands writes a count with spaces: 1 007 059.

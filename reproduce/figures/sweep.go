@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -44,9 +45,15 @@ type measure struct {
 	played func(p *scripted.Episodes, value int) float64
 }
 
+// values are the measure of runs at a point, one per seed.
+func (m measure) values(p point, g results.Group) []float64 {
+	return valuesOf(g, func(r *results.Record) float64 { return m.of(r, p.value) })
+}
+
 // sweptTask is one task with its values.
 type sweptTask struct {
 	name   string
+	score  string // what its evaluations measure
 	points []point
 }
 
@@ -113,12 +120,11 @@ func RewardedOf(st *results.Store, methods []string, budget string, changes ...s
 			continue
 		}
 		groups, err := each(methods, func(method string) (results.Group, error) {
-			if _, err := plan.FindMethod(method); err != nil {
-				return results.Group{}, err
-			}
+			_, unknown := plan.FindMethod(method)
 			trial := paper.RewardTrial(task, method, "sparse")
 			trial.Set = append(trial.Set, ofCERMIC(method, changes)...)
-			return all.Runs(trial)
+			g, err := all.Runs(trial)
+			return g, cmp.Or(unknown, err)
 		})
 		if err != nil {
 			return nil, err
@@ -156,16 +162,16 @@ func ofCERMIC(method string, changes []string) []string {
 // over lists the experiments at all points on all tasks.
 func (s *Sweep) over(tasks []string, budget string, seeds int, changes []string, all []point) (*Sweep, error) {
 	if len(s.methods) == 0 {
-		return nil, errors.New("a figure is of one method or more: name them, for example mappo, " +
+		return s, errors.New("a figure is of one method or more: name them, for example mappo, " +
 			"with which the others are compared")
 	}
 	var listed []arms
 	for _, name := range tasks {
 		task, err := plan.FindTask(name)
 		if err != nil {
-			return nil, err
+			return s, err
 		}
-		swept := sweptTask{name: path.Base(task.ID)}
+		swept := sweptTask{name: path.Base(task.ID), score: plan.Score(task)}
 		for _, p := range all {
 			a := arms{task: task.ID, budget: budget, first: 1, seeds: seeds}
 			for _, method := range s.methods {
@@ -196,17 +202,6 @@ func (s *Sweep) play(task string, p point) ([]float64, error) {
 	})
 }
 
-// values are a measure of the runs at a point, [method][seed].
-func (p point) values(st *results.Store, m measure) ([][]float64, error) {
-	gs, err := p.runs(st)
-	if err != nil {
-		return nil, err
-	}
-	return each(gs, func(g results.Group) ([]float64, error) {
-		return valuesOf(g, func(r *results.Record) float64 { return m.of(r, p.value) }), nil
-	})
-}
-
 // Plot draws one row per task and one panel per measure. For each value there is a group of bars, of play without
 // learning and of methods. All panels of a measure have one scale.
 func (s *Sweep) Plot(st *results.Store) (viz.Panels, error) {
@@ -224,9 +219,9 @@ func (s *Sweep) Plot(st *results.Store) (viz.Panels, error) {
 					bar := viz.Bar{Label: string(policy), Value: played[b], Low: math.NaN(), High: math.NaN()}
 					group.Bars = append(group.Bars, bar)
 				}
-				values, err := p.values(st, m)
-				for n, seeds := range values {
-					group.Bars = append(group.Bars, meanBar(s.methods[n], seeds))
+				runs, err := p.runs(st)
+				for n, g := range runs {
+					group.Bars = append(group.Bars, meanBar(s.methods[n], m.values(p, g)))
 				}
 				return group, err
 			})
@@ -277,70 +272,57 @@ func (s *Sweep) table(st *results.Store, m measure, note string, cell func(seeds
 		out.Header = append(out.Header, p.label)
 	}
 	for _, t := range s.tasks {
-		var rows [][]string
+		first := len(out.Rows)
 		for _, policy := range policies {
-			rows = append(rows, []string{t.name, string(policy)})
+			out.Rows = append(out.Rows, []string{t.name, string(policy)})
 		}
 		for _, method := range s.methods {
-			rows = append(rows, []string{t.name, paper.DisplayName(method)})
+			out.Rows = append(out.Rows, []string{t.name, paper.DisplayName(method)})
 		}
 		for _, p := range t.points {
-			cells, err := p.column(st, m, cell, len(policies) > 0)
+			var column []string
+			if len(policies) > 0 {
+				played, err := p.plays()
+				if err != nil {
+					return out, err
+				}
+				for _, v := range played {
+					column = append(column, number(v))
+				}
+			}
+			runs, err := p.runs(st)
 			if err != nil {
 				return out, err
 			}
-			for i := range rows {
-				rows[i] = append(rows[i], cells[i])
+			for _, g := range runs {
+				column = append(column, cell(m.values(p, g)))
+			}
+			for i, text := range column {
+				out.Rows[first+i] = append(out.Rows[first+i], text)
 			}
 		}
-		out.Rows = append(out.Rows, rows...)
 	}
 	return out, nil
-}
-
-// column has the cells of a point: a measure of all policies, if they are wanted, and of all methods.
-func (p point) column(st *results.Store, m measure, cell func([]float64) string, policies bool) ([]string, error) {
-	var cells []string
-	if policies {
-		played, err := p.plays()
-		if err != nil {
-			return nil, err
-		}
-		for _, v := range played {
-			cells = append(cells, number(v))
-		}
-	}
-	values, err := p.values(st, m)
-	for _, seeds := range values {
-		cells = append(cells, cell(seeds))
-	}
-	return cells, err
 }
 
 // Differences compares each method with the first of them wherever both have runs that can be tested, and any of these
 // was ever rewarded.
 func (s *Sweep) Differences(st *results.Store) (viz.Table, error) {
-	var names []string
-	for _, method := range s.methods {
-		names = append(names, paper.DisplayName(method))
-	}
 	m := s.measures[0]
-	d := paper.NewDifferences("Differences from "+names[0]+": "+m.name, m.name, "", s.setting, "method")
+	title := "Differences from " + paper.DisplayName(s.methods[0]) + ": " + m.name
+	d := paper.NewDifferences(title, m.name, "", s.setting, "method")
 	for _, t := range s.tasks {
 		for _, p := range t.points {
-			values, err := p.values(st, m)
+			runs, err := p.runs(st)
 			if err != nil {
 				return viz.Table{}, err
 			}
-			gs, err := p.runs(st)
-			if err != nil {
-				return viz.Table{}, err
-			}
-			for n := 1; n < len(gs); n++ {
-				if paper.NeverRewarded(gs[0], gs[n]) {
-					values[n] = nil
+			for n := 1; n < len(runs); n++ {
+				own := m.values(p, runs[n])
+				if paper.NeverRewarded(runs[0], runs[n]) {
+					own = nil
 				}
-				d.Add(values[n], values[0], t.name, p.label, names[n])
+				d.Add(own, m.values(p, runs[0]), t.name, p.label, paper.DisplayName(s.methods[n]))
 			}
 		}
 	}
