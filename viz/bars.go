@@ -55,13 +55,10 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 			}
 		}
 	}
+	looks := labelStyles(labels...)
 	b := &bars{groups: groups, styles: map[string]Style{}}
-	var entries legend
-	for i, style := range labelStyles(labels...) {
+	for i, style := range looks {
 		b.styles[labels[i]] = style
-		entries = append(entries, entry{style.Name, func(c draw.Canvas) {
-			c.FillPolygon(style.Color, rectangle(c.Min.X+4, c.Min.Y-0.5, c.Max.X-4, c.Max.Y-0.5))
-		}})
 	}
 	p := newPlot(f)
 	p.Add(b)
@@ -70,8 +67,8 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 		for _, bar := range groups[0].Bars {
 			b.groups = append(b.groups, Group{b.styles[bar.Label].Name, []Bar{bar}})
 		}
-	} else if !f.Unlabelled {
-		p.Add(entries)
+	} else if !f.Unlabelled && len(looks) > 0 {
+		p.Add(legend{looks, true})
 	}
 	var names plot.ConstantTicks
 	for i, g := range b.groups {

@@ -217,10 +217,9 @@ func (p Panels) Drawing() Drawing {
 	}
 	const margin = 8
 	width := min(p.Width*vg.Length(columns)+2*margin, MaxWidth)
-	entries := lineEntries(p.Legend)
-	head := vg.Length(0)
-	if len(entries) > 0 {
-		_, _, head = layout(entries, width-2*margin)
+	entries, head := legend{styles: p.Legend}, vg.Length(0)
+	if len(p.Legend) > 0 {
+		_, _, head = entries.layout(width - 2*margin)
 	}
 	title, above := typeface(13, true), vg.Length(0)
 	text := wrapped(title.Width, p.Title, width-2*margin, 2)
@@ -237,7 +236,7 @@ func (p Panels) Drawing() Drawing {
 	return Drawing{width, height, func(whole draw.Canvas) {
 		c := draw.Crop(whole, margin, -margin, margin, -margin)
 		c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y}, text)
-		drawLegend(draw.Crop(c, 0, 0, 0, -above), entries)
+		entries.draw(draw.Crop(c, 0, 0, 0, -above))
 		if len(grid) == 0 || columns == 0 {
 			return
 		}

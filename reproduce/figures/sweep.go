@@ -251,9 +251,24 @@ func meanBar(label string, seeds []float64) viz.Bar {
 
 // Table has a row for each task and method, below the rows of play without learning, and a column for each value.
 func (s *Sweep) Table(st *results.Store) (viz.Table, error) {
+	var policies []string
+	for _, policy := range s.policies {
+		policies = append(policies, string(policy))
+	}
+	m := s.measures[0]
 	note := fmt.Sprintf("Methods: mean over seeds of the last evaluation with Student's 95 %% interval, and the number "+
 		"of seeds. Play without learning: mean of %d episodes. A dash: no run.", baselineEpisodes)
-	return s.table(st, s.measures[0], note, overSeeds, s.policies)
+	return s.table(m, note, policies, func(p point) (cells []string, err error) {
+		played, err := p.plays()
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range played {
+			cells = append(cells, number(v))
+		}
+		scores, err := p.cells(st, m, overSeeds)
+		return append(cells, scores...), err
+	})
 }
 
 // Rewarded says how often runs met a reward in training, seed by seed.
@@ -261,45 +276,42 @@ func (s *Sweep) Rewarded(st *results.Store) (viz.Table, error) {
 	const note = "One number a seed: of all rollout batches of training, those in which any agent of any environment " +
 		"was rewarded. 0 % × 3: none, in three seeds. A run without any reward has learned nothing from success; " +
 		"whatever its score did came of other things, a bonus or chance. A dash: no run."
-	return s.table(st, rewardedMeasure, note, rewardedCell, nil)
+	return s.table(rewardedMeasure, note, nil, func(p point) ([]string, error) {
+		return p.cells(st, rewardedMeasure, rewardedCell)
+	})
 }
 
-// table is a table of a measure; rows of policies stand above rows of methods.
-func (s *Sweep) table(st *results.Store, m measure, note string, cell func(seeds []float64) string,
-	policies []scripted.Policy) (viz.Table, error) {
+// cells write a measure of the runs at a point, a cell a method.
+func (p point) cells(st *results.Store, m measure, write func(seeds []float64) string) ([]string, error) {
+	runs, err := p.runs(st)
+	var out []string
+	for _, g := range runs {
+		out = append(out, write(m.values(p, g)))
+	}
+	return out, err
+}
+
+// table is a table of a measure. Rows with the names of first stand above rows of methods.
+func (s *Sweep) table(m measure, note string, first []string, column func(point) ([]string, error)) (viz.Table, error) {
 	out := viz.Table{Title: m.name + ", by " + s.setting, Header: []string{"", "method"}, Notes: []string{note}}
 	for _, p := range s.tasks[0].points {
 		out.Header = append(out.Header, p.label)
 	}
+	names := first
+	for _, method := range s.methods {
+		names = append(names, paper.DisplayName(method))
+	}
 	for _, t := range s.tasks {
-		first := len(out.Rows)
-		for _, policy := range policies {
-			out.Rows = append(out.Rows, []string{t.name, string(policy)})
+		columns, err := each(t.points, column)
+		if err != nil {
+			return out, err
 		}
-		for _, method := range s.methods {
-			out.Rows = append(out.Rows, []string{t.name, paper.DisplayName(method)})
-		}
-		for _, p := range t.points {
-			var column []string
-			if len(policies) > 0 {
-				played, err := p.plays()
-				if err != nil {
-					return out, err
-				}
-				for _, v := range played {
-					column = append(column, number(v))
-				}
+		for i, name := range names {
+			row := []string{t.name, name}
+			for _, cells := range columns {
+				row = append(row, cells[i])
 			}
-			runs, err := p.runs(st)
-			if err != nil {
-				return out, err
-			}
-			for _, g := range runs {
-				column = append(column, cell(m.values(p, g)))
-			}
-			for i, text := range column {
-				out.Rows[first+i] = append(out.Rows[first+i], text)
-			}
+			out.Rows = append(out.Rows, row)
 		}
 	}
 	return out, nil
