@@ -27,10 +27,13 @@ type Table struct {
 	wide bool
 }
 
-// AddColumn appends a column to a table that has its rows.
+// AddColumn appends a column. The first column of a table makes its rows.
 func (t *Table) AddColumn(head string, cells ...string) {
 	t.Header = append(t.Header, head)
 	for i, cell := range cells {
+		if i == len(t.Rows) {
+			t.Rows = append(t.Rows, nil)
+		}
 		t.Rows[i] = append(t.Rows[i], cell)
 	}
 }

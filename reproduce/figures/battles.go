@@ -77,23 +77,23 @@ func (s *Sensitivity) Plot() (*plot.Plot, error) {
 // SensitivityTable puts policies beside each other, with the difference that each decision makes. Episode k has the
 // same teams at the same places under every decision, so differences are paired.
 func SensitivityTable(policies ...*Sensitivity) viz.Table {
-	t := viz.Table{Title: policies[0].Task, Header: []string{"decision", "otherwise", "what is done"},
+	t := viz.Table{Title: policies[0].Task,
 		Notes: []string{fmt.Sprintf("%d episodes a cell, with the same teams at the same places in each; intervals are "+
 			"bootstrap 95 %%. Numbers in the first column are those of envs/smac/README.md.", policies[0].Episodes)}}
+	cases := policies[0].cases
+	t.AddColumn("decision", mapped(cases, func(c smac.Alternative) string { return c.Decision })...)
+	t.AddColumn("otherwise", mapped(cases, func(c smac.Alternative) string { return c.Name })...)
+	t.AddColumn("what is done", mapped(cases, func(c smac.Alternative) string { return c.Says })...)
 	for _, s := range policies {
-		t.Header = append(t.Header, fmt.Sprintf("%s: wins", s.Policy), "difference")
-	}
-	for i, c := range policies[0].cases {
-		row := []string{c.Decision, c.Name, c.Says}
-		for _, s := range policies {
-			wins, difference := rate(s.won[i]), viz.Missing
-			if i > 0 {
-				d := rate(floats.SubTo(make([]float64, s.Episodes), s.won[i], s.won[0]))
-				difference = fmt.Sprintf("%+.3f [%+.3f, %+.3f]", d.Value, d.Low, d.High)
-			}
-			row = append(row, fmt.Sprintf("%.3f [%.3f, %.3f]", wins.Value, wins.Low, wins.High), difference)
+		wins, differences := make([]string, len(cases)), make([]string, len(cases))
+		for i, won := range s.won {
+			w, d := rate(won), rate(floats.SubTo(make([]float64, s.Episodes), won, s.won[0]))
+			wins[i] = fmt.Sprintf("%.3f [%.3f, %.3f]", w.Value, w.Low, w.High)
+			differences[i] = fmt.Sprintf("%+.3f [%+.3f, %+.3f]", d.Value, d.Low, d.High)
 		}
-		t.Rows = append(t.Rows, row)
+		differences[0] = viz.Missing
+		t.AddColumn(fmt.Sprintf("%s: wins", s.Policy), wins...)
+		t.AddColumn("difference", differences...)
 	}
 	return t
 }

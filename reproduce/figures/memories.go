@@ -85,10 +85,7 @@ func Comparison(gs []results.Group) (viz.Table, error) {
 			return t, err
 		}
 		score, scores := lastScore(g, r)
-		var successes []string
-		for _, run := range g.Runs {
-			successes = append(successes, percent(lastSuccess(run)))
-		}
+		successes := mapped(g.Runs, func(r *results.Record) string { return percent(lastSuccess(r)) })
 		row := []string{g.Label, fmt.Sprint(len(g.Runs)), score, viz.Missing, viz.Missing, strings.Join(successes, ", ")}
 		if i == 0 {
 			first = scores
@@ -131,11 +128,8 @@ func Diagnostics(gs []results.Group) viz.Table {
 }
 
 // atEnd are scalars of CERMIC's module at the end of training.
-func atEnd(g results.Group, scalars ...string) (cells []string) {
-	for _, scalar := range scalars {
-		cells = append(cells, number(paper.AtEnd(g, "cermic/"+scalar)))
-	}
-	return cells
+func atEnd(g results.Group, scalars ...string) []string {
+	return mapped(scalars, func(scalar string) string { return number(paper.AtEnd(g, "cermic/"+scalar)) })
 }
 
 // Mechanisms shows for each group of runs with CERMIC whether its memory and its calibration were active at the end

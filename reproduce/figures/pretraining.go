@@ -94,10 +94,7 @@ func (t *pretrainedTask) addPretrained(st *results.Store, made *experiment.Pretr
 
 // Quality lists the quality of the pre-training on each task.
 func (a *PretrainingAxis) Quality() (viz.Table, error) {
-	var list []experiment.Pretraining
-	for _, t := range a.tasks {
-		list = append(list, t.pre)
-	}
+	list := mapped(a.tasks, func(t pretrainedTask) experiment.Pretraining { return t.pre })
 	return TabulatePretraining(a.store, list)
 }
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -151,11 +152,9 @@ var growthAxes = []struct {
 func MeasureGrowth(ctx context.Context, axis, steps int, set []string) (*Growth, error) {
 	a := growthAxes[axis]
 	host := results.CollectHost("")
-	g := &Growth{Name: a.name, Table: viz.Table{Title: "Processor time of an agent step, µs", Header: []string{a.name},
+	g := &Growth{Name: a.name, Table: viz.Table{Title: "Processor time of an agent step, µs",
 		Notes: []string{fmt.Sprintf("The quickest of two iterations at each size; %d cores, %s.", host.Cores, host.CPU)}}}
-	for _, size := range a.sizes {
-		g.Table.Rows = append(g.Table.Rows, []string{fmt.Sprint(size)})
-	}
+	g.Table.AddColumn(a.name, mapped(a.sizes, strconv.Itoa)...)
 	for _, memory := range append([]string{""}, a.memories...) {
 		line, column := viz.Line("mappo", nil, nil), []string(nil)
 		if memory != "" {

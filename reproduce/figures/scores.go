@@ -22,7 +22,7 @@ import (
 // task. A score is the mean over seeds of the last evaluation with its bootstrap 95 % interval. Above them stand the
 // scores of random and scripted play. For the dense reward, BenchMARL's recorded runs close the table.
 func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.Table, error) {
-	t := viz.Table{Title: "Final scores", Header: []string{""}, Rows: [][]string{{"random play"}, {"script"}},
+	t := viz.Table{Title: "Final scores",
 		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds. " +
 			stats.Caution + " °: not significantly above random play, by this interval or by Student's t. Trained on the " +
 			reward + " reward, budget " + budget + "."}}
@@ -30,15 +30,10 @@ func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.
 	if reward != "dense" {
 		learners = nil
 	}
-	var methods []string
-	for _, m := range cermiclib.Methods() {
-		if paper.InTables(m.ID) {
-			methods, t.Rows = append(methods, m.ID), append(t.Rows, []string{m.ID})
-		}
-	}
-	for _, learner := range learners {
-		t.Rows = append(t.Rows, []string{"BenchMARL " + learner})
-	}
+	methods := mapped(cermiclib.Methods(), func(m cermiclib.Method) string { return m.ID })
+	methods = slices.DeleteFunc(methods, func(id string) bool { return !paper.InTables(id) })
+	others := mapped(learners, func(learner string) string { return "BenchMARL " + learner })
+	t.AddColumn("", slices.Concat([]string{"random play", "script"}, methods, others)...)
 	runs := plan.At(st, budget)
 	for _, name := range tasks {
 		task, err := plan.FindTask(name)

@@ -63,23 +63,18 @@ func memorySizes(task, kind string) (sizes []compared, count int, err error) {
 // MemoryTable is Table 5 of the paper, the sizes of the three memories, beside the registered defaults. The numbers
 // of parameters are counted in the networks that MAPPO-CERMIC builds for the task.
 func MemoryTable(task string) (viz.Table, error) {
-	t := viz.Table{Title: "Table 5. Sizes of the memories: ours (paper)", Header: []string{""},
+	t := viz.Table{Title: "Table 5. Sizes of the memories: ours (paper)",
 		Notes: []string{"Parameters as counted in the networks built for " + task +
 			". A dash: the memory has no such part, or the paper prints none."}}
-	for _, line := range memoryLines {
-		t.Rows = append(t.Rows, []string{line[0]})
-	}
-	t.Rows = append(t.Rows, []string{"parameters"})
+	t.AddColumn("", append(mapped(memoryLines, func(line [3]string) string { return line[0] }), "parameters")...)
 	for _, kind := range memoryKinds {
 		sizes, count, err := memorySizes(task, kind)
 		if err != nil {
 			return t, err
 		}
-		var column []string
-		for _, c := range append(sizes, compared{"", thousands(count), paper.MemorySize(kind, paramsKey)}) {
-			column = append(column, fmt.Sprintf("%s (%s)", c.ours, c.printed))
-		}
-		t.AddColumn(kind, column...)
+		sizes = append(sizes, compared{"", thousands(count), paper.MemorySize(kind, paramsKey)})
+		beside := func(c compared) string { return fmt.Sprintf("%s (%s)", c.ours, c.printed) }
+		t.AddColumn(kind, mapped(sizes, beside)...)
 	}
 	return t, nil
 }
@@ -106,10 +101,7 @@ func MemoryVerdict(task string) (viz.Box, error) {
 // HyperVerdict reports whether the learners' hyper-parameters at budget "paper" equal Table 6.
 func HyperVerdict() (viz.Box, error) {
 	t, err := HyperTable("paper")
-	var all []compared
-	for _, row := range t.Rows {
-		all = append(all, compared{row[0], row[2], row[1]})
-	}
+	all := mapped(t.Rows, func(row []string) compared { return compared{row[0], row[2], row[1]} })
 	return asPrinted("Table 6", all), err
 }
 

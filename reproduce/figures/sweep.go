@@ -144,11 +144,10 @@ var rewardedMeasure = measure{"the share of rollout batches with a reward", func
 }, nil}
 
 // points are the values of a setting, which set names with a value's place in it.
-func points(values []int, set string) (out []point) {
-	for _, v := range values {
-		out = append(out, point{label: fmt.Sprint(v), value: v, set: strings.Fields(fmt.Sprintf(set, v))})
-	}
-	return out
+func points(values []int, set string) []point {
+	return mapped(values, func(v int) point {
+		return point{label: fmt.Sprint(v), value: v, set: strings.Fields(fmt.Sprintf(set, v))}
+	})
 }
 
 // ofCERMIC are changes for a method with CERMIC, none for another one.
@@ -251,23 +250,17 @@ func meanBar(label string, seeds []float64) viz.Bar {
 
 // Table has a row for each task and method, below the rows of play without learning, and a column for each value.
 func (s *Sweep) Table(st *results.Store) (viz.Table, error) {
-	var policies []string
-	for _, policy := range s.policies {
-		policies = append(policies, string(policy))
-	}
+	policies := mapped(s.policies, func(p scripted.Policy) string { return string(p) })
 	m := s.measures[0]
 	note := fmt.Sprintf("Methods: mean over seeds of the last evaluation with Student's 95 %% interval, and the number "+
 		"of seeds. Play without learning: mean of %d episodes. A dash: no run.", baselineEpisodes)
-	return s.table(m, note, policies, func(p point) (cells []string, err error) {
+	return s.table(m, note, policies, func(p point) ([]string, error) {
 		played, err := p.plays()
 		if err != nil {
 			return nil, err
 		}
-		for _, v := range played {
-			cells = append(cells, number(v))
-		}
 		scores, err := p.cells(st, m, overSeeds)
-		return append(cells, scores...), err
+		return append(mapped(played, number), scores...), err
 	})
 }
 
@@ -284,35 +277,24 @@ func (s *Sweep) Rewarded(st *results.Store) (viz.Table, error) {
 // cells write a measure of the runs at a point, a cell a method.
 func (p point) cells(st *results.Store, m measure, write func(seeds []float64) string) ([]string, error) {
 	runs, err := p.runs(st)
-	var out []string
-	for _, g := range runs {
-		out = append(out, write(m.values(p, g)))
-	}
-	return out, err
+	return mapped(runs, func(g results.Group) string { return write(m.values(p, g)) }), err
 }
 
 // table is a table of a measure. Rows with the names of first stand above rows of methods.
 func (s *Sweep) table(m measure, note string, first []string, column func(point) ([]string, error)) (viz.Table, error) {
 	out := viz.Table{Title: m.name + ", by " + s.setting, Header: []string{"", "method"}, Notes: []string{note}}
-	for _, p := range s.tasks[0].points {
-		out.Header = append(out.Header, p.label)
-	}
-	names := first
-	for _, method := range s.methods {
-		names = append(names, paper.DisplayName(method))
-	}
+	names := append(first, mapped(s.methods, paper.DisplayName)...)
 	for _, t := range s.tasks {
-		columns, err := each(t.points, column)
+		for _, name := range names {
+			out.Rows = append(out.Rows, []string{t.name, name})
+		}
+	}
+	for k, p := range s.tasks[0].points {
+		cells, err := each(s.tasks, func(t sweptTask) ([]string, error) { return column(t.points[k]) })
 		if err != nil {
 			return out, err
 		}
-		for i, name := range names {
-			row := []string{t.name, name}
-			for _, cells := range columns {
-				row = append(row, cells[i])
-			}
-			out.Rows = append(out.Rows, row)
-		}
+		out.AddColumn(p.label, slices.Concat(cells...)...)
 	}
 	return out, nil
 }
