@@ -148,7 +148,7 @@ func (d Drawing) SVG() ([]byte, error) {
 // Panels is a grid of plots in one picture.
 type Panels struct {
 	Title  string
-	Rows   [][]*plot.Plot // rows may differ in length; nil leaves a place empty
+	Rows   [][]*plot.Plot // rows may differ in length
 	Legend []Style        // looks of lines, explained once above the panels; nil: no legend
 	Width  vg.Length      // of one panel; Height likewise
 	Height vg.Length
@@ -240,9 +240,7 @@ func (p Panels) Drawing() Drawing {
 		if len(grid) == 0 || columns == 0 {
 			return
 		}
-		if note != "" {
-			c.FillText(noteStyle(), vg.Point{X: c.Center().X, Y: c.Min.Y + 2}, note)
-		}
+		c.FillText(noteStyle(), vg.Point{X: c.Center().X, Y: c.Min.Y + 2}, note)
 		body := draw.Crop(c, 0, 0, foot, -above-head)
 		tiles := draw.Tiles{Rows: len(grid), Cols: columns, PadX: 10, PadY: 10, PadTop: 4}
 		for i, row := range plot.Align(grid, tiles, body) {
@@ -261,9 +259,6 @@ func (p Panels) grid(columns int, width vg.Length) [][]*plot.Plot {
 	for i, row := range p.Rows {
 		grid[i] = make([]*plot.Plot, columns)
 		for j, panel := range row {
-			if panel == nil {
-				continue
-			}
 			own := *panel
 			if _, ok := own.X.Tick.Marker.(ticks); ok && p.Width < 4*vg.Inch {
 				own.X.Tick.Marker = ticks{about: 3}
@@ -278,8 +273,8 @@ func (p Panels) grid(columns int, width vg.Length) [][]*plot.Plot {
 func notesOf(rows [][]*plot.Plot) string {
 	var notes []string
 	for _, p := range slices.Concat(rows...) {
-		if p != nil && annotationOf(p).note != "" && !slices.Contains(notes, annotationOf(p).note) {
-			notes = append(notes, annotationOf(p).note)
+		if note := annotationOf(p).note; note != "" && !slices.Contains(notes, note) {
+			notes = append(notes, note)
 		}
 	}
 	return strings.Join(notes, "; ")

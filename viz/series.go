@@ -205,20 +205,18 @@ func grown(r *results.Record, rs []*results.Record, of quantity) (ps []results.P
 
 // ofGroups are the measures, with one for each group of agents where a scalar is written for each.
 func ofGroups(rs []*results.Record, measures []Measure) (out []Measure) {
-	var names []string
+	groups := map[string][]float64{}
 	for _, r := range rs {
 		for _, e := range r.Evals {
-			names = slices.AppendSeq(names, maps.Keys(e.Groups))
+			maps.Copy(groups, e.Groups)
 		}
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
 	has := func(name string) bool {
 		return slices.ContainsFunc(rs, func(r *results.Record) bool { return len(r.Scalars[name]) > 0 })
 	}
 	for _, m := range measures {
 		var own []Measure
-		for _, group := range names {
+		for _, group := range slices.Sorted(maps.Keys(groups)) {
 			if has(group + "/" + m.Name) {
 				own = append(own, Measure{group + "/" + m.Name, m.Title + ", " + group})
 			}

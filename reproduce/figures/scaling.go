@@ -50,9 +50,7 @@ const extrapolated = "Measured is one run at a time on this machine; where no ru
 func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 	t := viz.Table{Header: []string{"table", "budget", "runs", "done", "frames to go", "rates known"}}
 	where := machines(nodes)
-	for _, m := range where {
-		t.Header = append(t.Header, m.name)
-	}
+	t.Header = append(t.Header, mapped(where, func(m machine) string { return m.name })...)
 	known, err := plan.NewRates(st)
 	if err != nil {
 		return t, err
