@@ -194,18 +194,15 @@ func (p painter) corners(s envs.Shape) []vg.Point {
 // number writes the number of an agent, from 1, inside it, or beside it where it is too small.
 func (p painter) number(s envs.Shape) {
 	r, at, text := p.reach(s), p.at(s.X, s.Y), strconv.Itoa(s.Agent+1)
-	if p.holdsNumber(s) {
-		style := typeface(min(float64(r)*1.3, 14), true)
-		style.Color = paper
-		if s.Hollow {
-			style.Color = agentColor(s.Agent)
-		}
-		p.FillText(style, at, text)
-		return
+	style := typeface(min(float64(r)*1.3, 14), true)
+	if !p.holdsNumber(s) {
+		style = typeface(max(float64(p.thinnest)*2.6, 6), true)
+		at = p.beside(at, r, style.Font.Size, style.Width(text))
 	}
-	style := typeface(max(float64(p.thinnest)*2.6, 6), true)
-	style.Color = agentColor(s.Agent)
-	p.FillText(style, p.beside(at, r, style.Font.Size, style.Width(text)), text)
+	if style.Color = agentColor(s.Agent); p.holdsNumber(s) && !s.Hollow {
+		style.Color = paper
+	}
+	p.FillText(style, at, text)
 }
 
 // holdsNumber reports whether an agent is large enough for its number.
