@@ -55,61 +55,56 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 			}
 		}
 	}
-	b := &bars{groups: groups, styles: map[string]Style{}}
-	var entries legend
-	for i, style := range labelStyles(labels...) {
-		b.styles[labels[i]] = style
-		entries = append(entries, entry{style.Name, func(c draw.Canvas) {
-			c.FillPolygon(style.Color, rectangle(c.Min.X+4, c.Min.Y-0.5, c.Max.X-4, c.Max.Y-0.5))
-		}})
+	looks := labelStyles(labels...)
+	lookOf := func(bar Bar) Style { return looks[slices.Index(labels, bar.Label)] }
+	clusters := groups
+	if len(groups) == 1 {
+		clusters = nil
+		for _, bar := range groups[0].Bars {
+			clusters = append(clusters, Group{lookOf(bar).Name, []Bar{bar}})
+		}
+	}
+	var all bars
+	var names plot.ConstantTicks
+	for g, cluster := range clusters {
+		names = append(names, plot.Tick{Value: float64(g), Label: cluster.Label})
+		for k, bar := range cluster.Bars {
+			b := placedBar{bar, lookOf(bar).Color, float64(g), 0.62}
+			if n := float64(len(cluster.Bars)); n > 1 {
+				b.x, b.width = b.x+(float64(k)-(n-1)/2)*0.8/n, 0.8/n*0.86
+			}
+			if own, ok := methods[bar.Method]; ok {
+				b.color = own.Color
+			}
+			all = append(all, b)
+		}
 	}
 	p := newPlot(f)
-	p.Add(b)
-	if len(groups) == 1 {
-		b.groups = nil
-		for _, bar := range groups[0].Bars {
-			b.groups = append(b.groups, Group{b.styles[bar.Label].Name, []Bar{bar}})
-		}
-	} else if !f.Unlabelled {
-		p.Add(entries)
-	}
-	var names plot.ConstantTicks
-	for i, g := range b.groups {
-		names = append(names, plot.Tick{Value: float64(i), Label: g.Label})
+	p.Add(all)
+	if len(groups) > 1 && len(looks) > 0 && !f.Unlabelled {
+		p.Add(legend{looks, true})
 	}
 	p.X.Tick.Marker = names
 	p.X.Tick.LineStyle.Width, p.X.LineStyle.Width = 0, 0
-	p.X.Min, p.X.Max = -0.5, float64(len(b.groups))-0.5
-	p.TextHandler = annotated{Handler: lettering, note: cmp.Or(f.Note, b.note())}
+	p.X.Min, p.X.Max = -0.5, float64(len(names))-0.5
+	p.TextHandler = annotated{Handler: lettering, note: cmp.Or(f.Note, all.note())}
 	return p, nil
 }
 
-// bars implements plot.Plotter. Group g is centred on x = g.
-type bars struct {
-	groups []Group
-	styles map[string]Style // by label
+// placedBar is a bar of a figure with its look, its centre and its width in data units.
+type placedBar struct {
+	Bar
+	color    color.NRGBA
+	x, width float64
 }
 
-func (b *bars) color(bar Bar) color.NRGBA {
-	if own, ok := methods[bar.Method]; ok {
-		return own.Color
-	}
-	return b.styles[bar.Label].Color
-}
-
-// place returns the centre and the width of bar k in group g, in data units.
-func (b *bars) place(g, k int) (x, width float64) {
-	n := float64(len(b.groups[g].Bars))
-	if n == 1 {
-		return float64(g), 0.62
-	}
-	return float64(g) + (float64(k)-(n-1)/2)*0.8/n, 0.8 / n * 0.86
-}
+// bars implements plot.Plotter.
+type bars []placedBar
 
 // note says what dots and whiskers are.
-func (b *bars) note() (text string) {
+func (all bars) note() (text string) {
 	has := func(is func(Bar) bool) bool {
-		return slices.ContainsFunc(b.groups, func(g Group) bool { return slices.ContainsFunc(g.Bars, is) })
+		return slices.ContainsFunc(all, func(b placedBar) bool { return is(b.Bar) })
 	}
 	switch {
 	case has(Bar.dotted) && has(Bar.whiskered):
@@ -126,13 +121,11 @@ func (b *bars) note() (text string) {
 }
 
 // DataRange implements plot.DataRanger. Zero is always in it, because the length of a bar is what is compared.
-func (b *bars) DataRange() (xmin, xmax, ymin, ymax float64) {
-	for _, g := range b.groups {
-		for _, bar := range g.Bars {
-			for _, v := range bar.values() {
-				if !math.IsNaN(v) {
-					ymin, ymax = min(ymin, v), max(ymax, v)
-				}
+func (all bars) DataRange() (xmin, xmax, ymin, ymax float64) {
+	for _, b := range all {
+		for _, v := range b.values() {
+			if !math.IsNaN(v) {
+				ymin, ymax = min(ymin, v), max(ymax, v)
 			}
 		}
 	}
@@ -144,33 +137,30 @@ func (b *bars) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return 0, 0, ymin, ymax + margin
 }
 
-func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
+func (all bars) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
-	for g, group := range b.groups {
-		for k, bar := range group.Bars {
-			x, width := b.place(g, k)
-			left, right, centre := tx(x-width/2), tx(x+width/2), tx(x)
-			if math.IsNaN(bar.Value) {
-				notRun(c, vg.Point{X: centre, Y: ty(0)}, right-left)
-			} else {
-				color, box := b.color(bar), rectangle(left, ty(0), right, ty(bar.Value))
-				if bar.alone() {
-					c.StrokeLines(draw.LineStyle{Color: color, Width: vg.Points(1)}, append(box, box[0]))
-					color = fade(color, 0x40)
-				}
-				c.FillPolygon(color, box)
+	for _, b := range all {
+		left, right, centre := tx(b.x-b.width/2), tx(b.x+b.width/2), tx(b.x)
+		if math.IsNaN(b.Value) {
+			notRun(c, vg.Point{X: centre, Y: ty(0)}, right-left)
+		} else {
+			fill, box := b.color, rectangle(left, ty(0), right, ty(b.Value))
+			if b.alone() {
+				c.StrokeLines(draw.LineStyle{Color: fill, Width: vg.Points(1)}, append(box, box[0]))
+				fill = fade(fill, 0x40)
 			}
-			switch {
-			case bar.dotted():
-				for i, v := range bar.Seeds {
-					aside := vg.Length(float64(i) - float64(len(bar.Seeds)-1)/2)
-					at := vg.Point{X: centre + (right-left)*aside*0.12, Y: ty(v)}
-					c.FillPolygon(fade(paper, 0xd0), ring(at, 2.9)) // a light border, so that it can be seen on any bar
-					c.FillPolygon(ink, ring(at, 1.9))
-				}
-			case bar.whiskered():
-				whisker(c, centre, ty(bar.Low), ty(bar.High), min((right-left)/4, 4))
+			c.FillPolygon(fill, box)
+		}
+		switch {
+		case b.dotted():
+			for i, v := range b.Seeds {
+				aside := vg.Length(float64(i) - float64(len(b.Seeds)-1)/2)
+				at := vg.Point{X: centre + (right-left)*aside*0.12, Y: ty(v)}
+				c.FillPolygon(fade(paper, 0xd0), ring(at, 2.9)) // a light border, so that it can be seen on any bar
+				c.FillPolygon(ink, ring(at, 1.9))
 			}
+		case b.whiskered():
+			whisker(c, centre, ty(b.Low), ty(b.High), min((right-left)/4, 4))
 		}
 	}
 	c.StrokeLine2(draw.LineStyle{Color: grey, Width: vg.Points(0.8)}, c.Min.X, ty(0), c.Max.X, ty(0))

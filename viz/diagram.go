@@ -54,6 +54,7 @@ const (
 	diagramRow    = 74
 	diagramBox    = 92 // width of a box
 	diagramMargin = 14
+	diagramHead   = 24 // height of the title
 )
 
 // Check reports the first arrow that leads nowhere.
@@ -74,12 +75,8 @@ func (d Diagram) Image() image.Image {
 	for _, n := range d.Nodes {
 		columns, rows = max(columns, n.Column), max(rows, n.Row)
 	}
-	head := vg.Length(0)
-	if d.Title != "" {
-		head = 24
-	}
 	width := vg.Length(columns*diagramColumn + diagramBox + 2*diagramMargin)
-	height := vg.Length(rows*diagramRow+diagramRow*0.72+2*diagramMargin) + head
+	height := vg.Length(rows*diagramRow + diagramRow*0.72 + 2*diagramMargin + diagramHead)
 	sharp := int(dpi * min(1, MaxWidth/width)) // no wider than other figures
 	c := draw.New(vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(sharp), vgimg.UseBackgroundColor(paper)))
 	title := typeface(11, true)
@@ -88,7 +85,7 @@ func (d Diagram) Image() image.Image {
 	for _, n := range d.Nodes {
 		centre := vg.Point{
 			X: vg.Length(diagramMargin + diagramBox/2 + n.Column*diagramColumn),
-			Y: height - head - vg.Length(diagramMargin+0.36*diagramRow+n.Row*diagramRow),
+			Y: height - diagramHead - vg.Length(diagramMargin+0.36*diagramRow+n.Row*diagramRow),
 		}
 		half := vg.Point{X: diagramBox / 2, Y: vg.Length(9 + 5.5*float64(len(n.Lines)))}
 		boxes[n.Name] = vg.Rectangle{Min: centre.Sub(half), Max: centre.Add(half)}

@@ -226,17 +226,13 @@ func roomy(s envs.Scene, side vg.Length) (width, height vg.Length) {
 // difference from the frame before. The rest is cut off or transparent and takes almost no bytes. delay is in
 // hundredths of a second.
 func film(pictures []draw.Image, delay, colors int) *gif.GIF {
-	palette := newPalette(pictures, colors)
 	out := &gif.GIF{}
-	var before *image.Paletted
-	for _, m := range pictures {
-		full := palette.convert(m)
-		frame := full
-		if before != nil {
-			frame = difference(before, full)
+	all := paletted(pictures, colors)
+	for i, frame := range all {
+		if i > 0 {
+			frame = difference(all[i-1], frame)
 		}
 		out.Image, out.Delay = append(out.Image, frame), append(out.Delay, delay)
-		before = full
 	}
 	out.Delay[len(out.Delay)-1] = 100
 	return out
@@ -244,7 +240,7 @@ func film(pictures []draw.Image, delay, colors int) *gif.GIF {
 
 // Paletted reduces a picture to its 255 most frequent colours and replaces others by the nearest of them. A PNG of it
 // is smaller.
-func Paletted(m draw.Image) *image.Paletted { return newPalette([]draw.Image{m}, 255).convert(m) }
+func Paletted(m draw.Image) *image.Paletted { return paletted([]draw.Image{m}, 255)[0] }
 
 // difference is the least rectangle of a frame that holds all changes; pixels as in the frame before are transparent.
 func difference(before, now *image.Paletted) *image.Paletted {
@@ -264,13 +260,9 @@ func difference(before, now *image.Paletted) *image.Paletted {
 	return out.SubImage(changed).(*image.Paletted)
 }
 
-// palette is the transparent colour and the most frequent ones of some pictures, rounded to 6 bits a channel.
-type palette struct {
-	colors color.Palette
-	index  map[[3]uint8]uint8 // of the nearest to each rounded colour of the pictures
-}
-
-func newPalette(pictures []draw.Image, most int) palette {
+// paletted are pictures in one palette, of the transparent colour and so many of the most frequent ones. Colours are
+// rounded to 6 bits a channel; others are replaced by the nearest of the palette.
+func paletted(pictures []draw.Image, most int) (out []*image.Paletted) {
 	count := map[[3]uint8]int{}
 	for _, m := range pictures {
 		b := m.Bounds()
@@ -283,24 +275,22 @@ func newPalette(pictures []draw.Image, most int) palette {
 	keys := slices.SortedFunc(maps.Keys(count), func(a, b [3]uint8) int { // ties in a fixed order, for reproducible films
 		return cmp.Or(count[b]-count[a], slices.Compare(a[:], b[:]))
 	})
-	p := palette{color.Palette{color.Transparent}, map[[3]uint8]uint8{}}
+	palette, index := color.Palette{color.Transparent}, map[[3]uint8]uint8{}
 	for _, k := range keys {
 		c := color.RGBA{k[0], k[1], k[2], 0xff}
-		if len(p.colors) <= most {
-			p.colors = append(p.colors, c)
+		if len(palette) <= most {
+			palette = append(palette, c)
 		}
-		p.index[k] = uint8(1 + p.colors[1:].Index(c))
+		index[k] = uint8(1 + palette[1:].Index(c))
 	}
-	return p
-}
-
-// convert is one of the pictures in the colours of the palette.
-func (p palette) convert(m draw.Image) *image.Paletted {
-	out := image.NewPaletted(m.Bounds(), p.colors)
-	for y := out.Rect.Min.Y; y < out.Rect.Max.Y; y++ {
-		for x := out.Rect.Min.X; x < out.Rect.Max.X; x++ {
-			out.SetColorIndex(x, y, p.index[rounded(m.At(x, y))])
+	for _, m := range pictures {
+		p := image.NewPaletted(m.Bounds(), palette)
+		for y := p.Rect.Min.Y; y < p.Rect.Max.Y; y++ {
+			for x := p.Rect.Min.X; x < p.Rect.Max.X; x++ {
+				p.SetColorIndex(x, y, index[rounded(m.At(x, y))])
+			}
 		}
+		out = append(out, p)
 	}
 	return out
 }

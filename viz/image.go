@@ -148,7 +148,7 @@ func (d Drawing) SVG() ([]byte, error) {
 // Panels is a grid of plots in one picture.
 type Panels struct {
 	Title  string
-	Rows   [][]*plot.Plot // rows may differ in length; nil leaves a place empty
+	Rows   [][]*plot.Plot // rows may differ in length
 	Legend []Style        // looks of lines, explained once above the panels; nil: no legend
 	Width  vg.Length      // of one panel; Height likewise
 	Height vg.Length
@@ -217,10 +217,9 @@ func (p Panels) Drawing() Drawing {
 	}
 	const margin = 8
 	width := min(p.Width*vg.Length(columns)+2*margin, MaxWidth)
-	entries := lineEntries(p.Legend)
-	head := vg.Length(0)
-	if len(entries) > 0 {
-		_, _, head = layout(entries, width-2*margin)
+	entries, head := legend{styles: p.Legend}, vg.Length(0)
+	if len(p.Legend) > 0 {
+		_, _, head = entries.layout(width - 2*margin)
 	}
 	title, above := typeface(13, true), vg.Length(0)
 	text := wrapped(title.Width, p.Title, width-2*margin, 2)
@@ -237,13 +236,11 @@ func (p Panels) Drawing() Drawing {
 	return Drawing{width, height, func(whole draw.Canvas) {
 		c := draw.Crop(whole, margin, -margin, margin, -margin)
 		c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y}, text)
-		drawLegend(draw.Crop(c, 0, 0, 0, -above), entries)
+		entries.draw(draw.Crop(c, 0, 0, 0, -above))
 		if len(grid) == 0 || columns == 0 {
 			return
 		}
-		if note != "" {
-			c.FillText(noteStyle(), vg.Point{X: c.Center().X, Y: c.Min.Y + 2}, note)
-		}
+		c.FillText(noteStyle(), vg.Point{X: c.Center().X, Y: c.Min.Y + 2}, note)
 		body := draw.Crop(c, 0, 0, foot, -above-head)
 		tiles := draw.Tiles{Rows: len(grid), Cols: columns, PadX: 10, PadY: 10, PadTop: 4}
 		for i, row := range plot.Align(grid, tiles, body) {
@@ -262,9 +259,6 @@ func (p Panels) grid(columns int, width vg.Length) [][]*plot.Plot {
 	for i, row := range p.Rows {
 		grid[i] = make([]*plot.Plot, columns)
 		for j, panel := range row {
-			if panel == nil {
-				continue
-			}
 			own := *panel
 			if _, ok := own.X.Tick.Marker.(ticks); ok && p.Width < 4*vg.Inch {
 				own.X.Tick.Marker = ticks{about: 3}
@@ -279,8 +273,8 @@ func (p Panels) grid(columns int, width vg.Length) [][]*plot.Plot {
 func notesOf(rows [][]*plot.Plot) string {
 	var notes []string
 	for _, p := range slices.Concat(rows...) {
-		if p != nil && annotationOf(p).note != "" && !slices.Contains(notes, annotationOf(p).note) {
-			notes = append(notes, annotationOf(p).note)
+		if note := annotationOf(p).note; note != "" && !slices.Contains(notes, note) {
+			notes = append(notes, note)
 		}
 	}
 	return strings.Join(notes, "; ")

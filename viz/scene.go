@@ -5,6 +5,7 @@ package viz
 import (
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot/vg"
@@ -95,19 +96,17 @@ func drawScene(c draw.Canvas, s envs.Scene, under func(painter)) painter {
 	}
 	p := newPainter(c, s)
 	under(p)
+	targets := 0
 	for _, shape := range s.Shapes {
 		p.shape(shape)
-		if shape.Role == envs.RoleAgent { // a number must not hide another agent
-			p.take(p.at(shape.X, shape.Y), p.reach(shape), p.reach(shape))
+		switch shape.Role {
+		case envs.RoleTarget:
+			targets++
+		case envs.RoleAgent:
+			p.take(p.at(shape.X, shape.Y), p.reach(shape), p.reach(shape)) // a number must not hide another agent
 			if p.holdsNumber(shape) {
 				p.number(shape)
 			}
-		}
-	}
-	targets := 0
-	for _, shape := range s.Shapes {
-		if shape.Role == envs.RoleTarget {
-			targets++
 		}
 	}
 	for _, shape := range s.Shapes {
@@ -195,18 +194,15 @@ func (p painter) corners(s envs.Shape) []vg.Point {
 // number writes the number of an agent, from 1, inside it, or beside it where it is too small.
 func (p painter) number(s envs.Shape) {
 	r, at, text := p.reach(s), p.at(s.X, s.Y), strconv.Itoa(s.Agent+1)
-	if p.holdsNumber(s) {
-		style := typeface(min(float64(r)*1.3, 14), true)
-		style.Color = paper
-		if s.Hollow {
-			style.Color = agentColor(s.Agent)
-		}
-		p.FillText(style, at, text)
-		return
+	style := typeface(min(float64(r)*1.3, 14), true)
+	if !p.holdsNumber(s) {
+		style = typeface(max(float64(p.thinnest)*2.6, 6), true)
+		at = p.beside(at, r, style.Font.Size, style.Width(text))
 	}
-	style := typeface(max(float64(p.thinnest)*2.6, 6), true)
-	style.Color = agentColor(s.Agent)
-	p.FillText(style, p.beside(at, r, style.Font.Size, style.Width(text)), text)
+	if style.Color = agentColor(s.Agent); p.holdsNumber(s) && !s.Hollow {
+		style.Color = paper
+	}
+	p.FillText(style, at, text)
 }
 
 // holdsNumber reports whether an agent is large enough for its number.
@@ -230,27 +226,18 @@ func (p painter) reach(s envs.Shape) vg.Length {
 }
 
 // ring is a circle as a polygon fine enough for any size drawn here.
-func ring(centre vg.Point, r vg.Length) []vg.Point {
-	const n = 48
-	out := make([]vg.Point, n)
-	for i := range out {
-		sin, cos := math.Sincos(2 * math.Pi * float64(i) / n)
-		out[i] = vg.Point{X: centre.X + r*vg.Length(cos), Y: centre.Y + r*vg.Length(sin)}
-	}
-	return out
-}
+func ring(centre vg.Point, r vg.Length) []vg.Point { return polygon(centre, 48, 0, r, r) }
 
 // star has five points, one upwards.
-func star(centre vg.Point, r vg.Length) []vg.Point {
-	const inner = 0.45
-	out := make([]vg.Point, 10)
+func star(centre vg.Point, r vg.Length) []vg.Point { return polygon(centre, 10, math.Pi/2, r, 0.45*r) }
+
+// polygon has so many corners from an angle on, outer and inner ones in turn, at these distances from its centre.
+func polygon(centre vg.Point, corners int, from float64, outer, inner vg.Length) []vg.Point {
+	out := make([]vg.Point, corners)
 	for i := range out {
-		length := r
-		if i%2 == 1 {
-			length *= inner
-		}
-		sin, cos := math.Sincos(math.Pi/2 + math.Pi*float64(i)/5)
-		out[i] = vg.Point{X: centre.X + length*vg.Length(cos), Y: centre.Y + length*vg.Length(sin)}
+		r := [2]vg.Length{outer, inner}[i%2]
+		sin, cos := math.Sincos(from + 2*math.Pi*float64(i)/float64(corners))
+		out[i] = vg.Point{X: centre.X + r*vg.Length(cos), Y: centre.Y + r*vg.Length(sin)}
 	}
 	return out
 }
@@ -260,38 +247,38 @@ const leap = 0.15
 
 // trails draws the ways of agents and objects to the last of scenes, pale enough to lie under everything.
 func (p painter) trails(scenes []envs.Scene) {
-	type mover struct {
+	type way struct {
 		role  envs.Role
-		index int
+		index int // of the agent, or among the objects
+		lines [][]vg.Point
 	}
-	var order []mover
-	ways := map[mover][][]vg.Point{}
+	var ways []way
 	longest := leap * float64(max(p.Size().X, p.Size().Y))
 	for _, s := range scenes {
 		objects := 0
 		for _, shape := range s.Shapes {
-			m := mover{shape.Role, shape.Agent}
+			index := shape.Agent
 			switch shape.Role {
 			case envs.RoleAgent:
 			case envs.RoleObject:
-				m.index = objects
+				index = objects
 				objects++
 			default:
 				continue
 			}
-			lines, known := ways[m]
-			if !known {
-				order = append(order, m)
+			k := slices.IndexFunc(ways, func(w way) bool { return w.role == shape.Role && w.index == index })
+			if k < 0 {
+				k, ways = len(ways), append(ways, way{role: shape.Role, index: index})
 			}
-			ways[m] = extended(lines, p.at(shape.X, shape.Y), longest)
+			ways[k].lines = extended(ways[k].lines, p.at(shape.X, shape.Y), longest)
 		}
 	}
-	for _, m := range order {
+	for _, w := range ways {
 		color := fade(woodEdge, 0x70)
-		if m.role == envs.RoleAgent {
-			color = fade(agentColor(m.index), 0x90)
+		if w.role == envs.RoleAgent {
+			color = fade(agentColor(w.index), 0x90)
 		}
-		p.StrokeLines(draw.LineStyle{Color: color, Width: p.thinnest * 0.45}, ways[m]...)
+		p.StrokeLines(draw.LineStyle{Color: color, Width: p.thinnest * 0.45}, w.lines...)
 	}
 }
 

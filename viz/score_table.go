@@ -83,7 +83,7 @@ func (c Cell) lines(perCell bool) (out []string) {
 		out[0] = emphasis + out[0]
 	}
 	add := func(parts ...string) {
-		if text := strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " "); text != "" {
+		if text := oneLine(strings.Join(parts, " ")); text != "" {
 			out = append(out, text)
 		}
 	}
@@ -176,40 +176,31 @@ func (g ScoreTable) table() Table {
 
 // guide says how to read a cell, in one or two sentences.
 func (g ScoreTable) guide() string {
-	var parts []string
-	interval := ""
+	var said []string
+	say := func(applies bool, sentence string) {
+		if applies {
+			said = append(said, sentence)
+		}
+	}
+	effort, interval, run := g.effort(), "", g.any(func(c Cell) bool { return c.Seeds > 0 })
 	if g.any(func(c Cell) bool { return c.interval() != "" }) {
 		interval = ", bootstrap 95 % interval"
 	}
-	if effort := g.effort(); effort != "" {
-		parts = append(parts, "Ours: mean of "+effort+interval+".")
-	} else if g.any(func(c Cell) bool { return c.Seeds > 0 }) {
-		parts = append(parts, "Ours: mean"+interval+", seeds × frames.")
-	} else {
-		parts = append(parts, "Ours: "+Missing+", not run yet.")
-	}
-	if g.any(func(c Cell) bool { return c.Published != nil }) {
-		parts = append(parts, "Published: as printed in the paper, then ours − published.")
-	}
-	if g.any(Cell.onDense) {
-		parts = append(parts, "Dense: trained on the benchmark's dense reward and scored alike; "+
-			"what is published and bold refer to the first line of a cell.")
-	}
-	if g.any(Cell.twoScores) {
-		parts = append(parts, "Where an episode has two scores, ours is that of the whole one; the published number may be "+
-			"either, so no difference is taken. "+Missing+" behind first steps: the runs did not note it.")
-	}
-	if g.any(func(c Cell) bool { return c.interval() != "" && c.Seeds < fewSeeds }) {
-		parts = append(parts, stats.Caution)
-	}
-	if g.any(func(c Cell) bool { return c.Bold }) {
-		parts = append(parts, "Bold, or ★ in text: above every other row that has runs, both the bootstrap's "+
-			"interval of the difference and Welch's excluding zero.")
-	}
-	if slices.ContainsFunc(g.Rows, func(r Row) bool { return r.Ours != "" }) {
-		parts = append(parts, "Set apart below a row: ours, not the paper's, and not compared for bold type.")
-	}
-	return strings.Join(parts, " ")
+	say(effort != "", "Ours: mean of "+effort+interval+".")
+	say(effort == "" && run, "Ours: mean"+interval+", seeds × frames.")
+	say(effort == "" && !run, "Ours: "+Missing+", not run yet.")
+	say(g.any(func(c Cell) bool { return c.Published != nil }),
+		"Published: as printed in the paper, then ours − published.")
+	say(g.any(Cell.onDense), "Dense: trained on the benchmark's dense reward and scored alike; "+
+		"what is published and bold refer to the first line of a cell.")
+	say(g.any(Cell.twoScores), "Where an episode has two scores, ours is that of the whole one; the published number may "+
+		"be either, so no difference is taken. "+Missing+" behind first steps: the runs did not note it.")
+	say(g.any(func(c Cell) bool { return c.interval() != "" && c.Seeds < fewSeeds }), stats.Caution)
+	say(g.any(func(c Cell) bool { return c.Bold }), "Bold, or ★ in text: above every other row that has runs, both the "+
+		"bootstrap's interval of the difference and Welch's excluding zero.")
+	say(slices.ContainsFunc(g.Rows, func(r Row) bool { return r.Ours != "" }),
+		"Set apart below a row: ours, not the paper's, and not compared for bold type.")
+	return strings.Join(said, " ")
 }
 
 // any reports whether a predicate holds for some cell.

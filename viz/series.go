@@ -34,6 +34,13 @@ type Series struct {
 // Line is a series of a single line, for example a formula.
 func Line(label string, x, y []float64) Series { return Series{Label: label, X: x, Y: [][]float64{y}} }
 
+// Reference is a line that is drawn as a reference for the others.
+func Reference(label string, x, y []float64) Series {
+	s := Line(label, x, y)
+	s.Reference = true
+	return s
+}
+
 // WithMemory is the series of CERMIC on a learner ("mappo-cermic") with a kind of memory. It has that method's
 // colour, in the memory's hue.
 func (s Series) WithMemory(method, kind string) Series {
@@ -96,62 +103,91 @@ func (s Series) at(j int) (v []float64) {
 }
 
 // Scalar turns groups of runs into one series each of a named training scalar. Runs without it contribute nothing.
-func Scalar(gs []results.Group, name string) []Series {
-	return collect(gs, func(r *results.Record) []results.Point { return r.Scalars[name] })
+func Scalar(gs []results.Group, name string) []Series { return collect(gs, scalar(name)) }
+
+// Evals turns groups of runs into one series each, in their order: the mean score of each evaluation's episodes, one
+// line per seed. A fork begins on the line of its parent, if that is among the runs.
+func Evals(gs []results.Group) []Series { return collect(gs, evals(results.Eval.Score)) }
+
+// Early is Evals for the score of an episode's first steps, where the task counts them apart.
+func Early(gs []results.Group) []Series {
+	return collect(gs, evals(func(e results.Eval) float64 { return stat.Mean(e.Early, nil) }))
 }
 
-// seriesOf is an empty series with the name and the look of a group.
-func seriesOf(g results.Group) Series {
-	s := Series{Label: g.Label, Method: g.Method}
-	if len(g.Runs) > 0 {
-		s.cues = cuesOf(g.Runs[0].Experiment)
+// GroupEvals is Evals for the return of a named group of agents.
+func GroupEvals(gs []results.Group, name string) []Series {
+	return collect(gs, evals(func(e results.Eval) float64 { return e.Group(name) }))
+}
+
+// quantity are the values of a run over training that a line shows.
+type quantity func(*results.Record) []results.Point
+
+func scalar(name string) quantity {
+	return func(r *results.Record) []results.Point { return r.Scalars[name] }
+}
+
+// evals is a value of a run's evaluations, without those that have none.
+func evals(value func(results.Eval) float64) quantity {
+	return func(r *results.Record) (points []results.Point) {
+		for _, e := range r.Evals {
+			if v := value(e); !math.IsNaN(v) {
+				points = append(points, results.Point{Frames: e.Frames, Value: v})
+			}
+		}
+		return points
 	}
-	return s
 }
 
-// collect lines the points of each group's runs up on the union of their frames, with NaN where a run has none.
-func collect(gs []results.Group, points func(*results.Record) []results.Point) []Series {
-	var out []Series
+// collect are the series of the groups that have the quantity.
+func collect(gs []results.Group, of quantity) (out []Series) {
 	all := results.Flat(gs)
 	for _, g := range gs {
-		s := seriesOf(g)
-		var lines [][]results.Point
-		for _, r := range g.Runs {
-			if ps, branched := grown(r, all, points); len(ps) > 0 {
-				s.Seeds, s.Branched = append(s.Seeds, r.Seed), s.Branched || branched
-				lines = append(lines, ps)
-			}
-		}
-		for _, p := range slices.Concat(lines...) {
-			s.X = append(s.X, float64(p.Frames))
-		}
-		slices.Sort(s.X)
-		s.X = slices.Compact(s.X)
-		for _, line := range lines {
-			row := slices.Repeat([]float64{math.NaN()}, len(s.X))
-			for _, p := range line {
-				i, _ := slices.BinarySearch(s.X, float64(p.Frames))
-				row[i] = p.Value
-			}
-			s.Y = append(s.Y, row)
-		}
-		if len(lines) > 0 {
+		if s := seriesOf(g, all, of); len(s.Y) > 0 {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
+// seriesOf lines a group's runs up on the union of their frames, with NaN where a run has no value. Forks begin on the
+// lines of their parents among all runs.
+func seriesOf(g results.Group, all []*results.Record, of quantity) Series {
+	s := Series{Label: g.Label, Method: g.Method}
+	if len(g.Runs) > 0 {
+		s.cues = cuesOf(g.Runs[0].Experiment)
+	}
+	var lines [][]results.Point
+	for _, r := range g.Runs {
+		if line, branched := grown(r, all, of); len(line) > 0 {
+			s.Seeds, s.Branched = append(s.Seeds, r.Seed), s.Branched || branched
+			lines = append(lines, line)
+		}
+	}
+	for _, p := range slices.Concat(lines...) {
+		s.X = append(s.X, float64(p.Frames))
+	}
+	slices.Sort(s.X)
+	s.X = slices.Compact(s.X)
+	for _, line := range lines {
+		row := slices.Repeat([]float64{math.NaN()}, len(s.X))
+		for _, p := range line {
+			i, _ := slices.BinarySearch(s.X, float64(p.Frames))
+			row[i] = p.Value
+		}
+		s.Y = append(s.Y, row)
+	}
+	return s
+}
+
 // grown are the points of r and, before them, the place on its parent's line where it branched off.
-func grown(r *results.Record, rs []*results.Record, points func(*results.Record) []results.Point) (
-	ps []results.Point, branched bool) {
-	ps = points(r)
+func grown(r *results.Record, rs []*results.Record, of quantity) (ps []results.Point, branched bool) {
+	ps = of(r)
 	parent, at := r.Fork()
 	i := slices.IndexFunc(rs, func(o *results.Record) bool { return o.ID == parent })
 	if parent == "" || i < 0 || len(ps) == 0 {
 		return ps, false
 	}
-	trunk, _ := grown(rs[i], rs, points)
+	trunk, _ := grown(rs[i], rs, of)
 	n := 0 // points of the trunk up to the fork
 	for n < len(trunk) && trunk[n].Frames <= at {
 		n++
@@ -167,48 +203,20 @@ func grown(r *results.Record, rs []*results.Record, points func(*results.Record)
 	return append([]results.Point{begin}, ps...), true
 }
 
-// Evals turns groups of runs into one series each, in their order: the mean score of each evaluation's episodes, one
-// line per seed. A fork begins on the line of its parent, if that is among the runs.
-func Evals(gs []results.Group) []Series { return evals(gs, results.Eval.Score) }
-
-// Early is Evals for the score of an episode's first steps, where the task counts them apart.
-func Early(gs []results.Group) []Series {
-	return evals(gs, func(e results.Eval) float64 { return stat.Mean(e.Early, nil) })
-}
-
-// GroupEvals is Evals for the return of a named group of agents.
-func GroupEvals(gs []results.Group, name string) []Series {
-	return evals(gs, func(e results.Eval) float64 { return e.Group(name) })
-}
-
-// evals turns groups of runs into one series each of a value of their evaluations, without records that have none.
-func evals(gs []results.Group, value func(results.Eval) float64) []Series {
-	return collect(gs, func(r *results.Record) (points []results.Point) {
-		for _, e := range r.Evals {
-			if v := value(e); !math.IsNaN(v) {
-				points = append(points, results.Point{Frames: e.Frames, Value: v})
-			}
-		}
-		return points
-	})
-}
-
 // ofGroups are the measures, with one for each group of agents where a scalar is written for each.
 func ofGroups(rs []*results.Record, measures []Measure) (out []Measure) {
-	var names []string
+	groups := map[string][]float64{}
 	for _, r := range rs {
 		for _, e := range r.Evals {
-			names = slices.AppendSeq(names, maps.Keys(e.Groups))
+			maps.Copy(groups, e.Groups)
 		}
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
 	has := func(name string) bool {
 		return slices.ContainsFunc(rs, func(r *results.Record) bool { return len(r.Scalars[name]) > 0 })
 	}
 	for _, m := range measures {
 		var own []Measure
-		for _, group := range names {
+		for _, group := range slices.Sorted(maps.Keys(groups)) {
 			if has(group + "/" + m.Name) {
 				own = append(own, Measure{group + "/" + m.Name, m.Title + ", " + group})
 			}

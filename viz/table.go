@@ -27,6 +27,17 @@ type Table struct {
 	wide bool
 }
 
+// AddColumn appends a column. The first column of a table makes its rows.
+func (t *Table) AddColumn(head string, cells ...string) {
+	t.Header = append(t.Header, head)
+	for i, cell := range cells {
+		if i == len(t.Rows) {
+			t.Rows = append(t.Rows, nil)
+		}
+		t.Rows[i] = append(t.Rows[i], cell)
+	}
+}
+
 // below stands between the lines of a cell, and emphasis before a number that is bold on a page.
 const below, emphasis = "\u2028", "★"
 

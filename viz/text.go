@@ -149,11 +149,7 @@ func Fixed(v float64, decimals int) string {
 	case math.Abs(v) >= 1e15:
 		return Short(v)
 	}
-	s := strconv.FormatFloat(v, 'f', decimals, 64)
-	if strings.Trim(s, "-0.") == "" {
-		s = strings.TrimPrefix(s, "-")
-	}
-	return minus.Replace(s)
+	return signed(strconv.FormatFloat(v, 'f', decimals, 64))
 }
 
 // Count writes a number of things: 1 run, 3 runs.

@@ -18,13 +18,6 @@ func TheoryTable(t *theory.Report) Table {
 	return Table{Title: t.Title, Header: t.Header, Rows: t.Rows, Notes: t.Notes}
 }
 
-// reference is a line drawn as a reference for the others.
-func reference(label string, x, y []float64) Series {
-	s := Line(label, x, y)
-	s.Reference = true
-	return s
-}
-
 // sideBySide are two panels with names at the ends of their lines.
 func sideBySide(left, right Chart) (Panels, error) {
 	p, err := CurvePanels(2, left, right)
@@ -49,12 +42,12 @@ func Sandwich(s theory.Sandwich) (*plot.Plot, error) {
 func Violations(v theory.Violations) (Panels, error) {
 	root := theory.Root()
 	const x = "‖η‖²/λ"
-	permitted := reference("permitted", v.Scale, slices.Repeat([]float64{1}, len(v.Scale)))
+	permitted := Reference("permitted", v.Scale, slices.Repeat([]float64{1}, len(v.Scale)))
 	return sideBySide(
 		Chart{Figure{Title: "smallest r^i/(ρ·r^ucb)", X: x, Marks: at(root, fmt.Sprintf("%.2f", root))},
 			[]Series{Line("observed", v.Scale, v.MinRatio), permitted}},
 		Chart{Figure{Title: "violations", X: x, Marks: at(root, "")},
-			[]Series{Line("observed", v.Scale, v.Violations), reference("first visits", v.Scale, v.FirstVisits)}})
+			[]Series{Line("observed", v.Scale, v.Violations), Reference("first visits", v.Scale, v.FirstVisits)}})
 }
 
 // Learning draws the bonus of each episode and the regret so far, one line a bonus with its band over seeds. A point is
@@ -96,7 +89,7 @@ func averaged(v []float64, every int) (out []float64) {
 func Surprise(all ...theory.Surprises) (*plot.Plot, error) {
 	var lines []Series
 	for _, s := range all {
-		lines = append(lines, Line(fmt.Sprintf("c = %d", s.Output), s.X, s.Outside), reference("", s.X, s.SampledOut))
+		lines = append(lines, Line(fmt.Sprintf("c = %d", s.Output), s.X, s.Outside), Reference("", s.X, s.SampledOut))
 	}
 	return Curves(Figure{Title: "Realised surprise outside of the band", X: "x", Y: "probability", High: 1}, lines...)
 }
@@ -108,7 +101,7 @@ func WorstCase(w theory.Worst, m theory.Multipliers, eps float64) (Panels, error
 	chosen := at(beta, fmt.Sprintf("β(%g) = %.2f", eps, beta))
 	return sideBySide(
 		Chart{Figure{Title: "least P(Ψ ≤ μ + b·√Σ)", X: "b", High: 1, Marks: chosen},
-			[]Series{reference("", w.B, w.Search), Line("worst case", w.B, w.Closed)}},
+			[]Series{Reference("", w.B, w.Search), Line("worst case", w.B, w.Closed)}},
 		Chart{Figure{Title: "multiplier over the chance level", X: "ε", Marks: at(m.Set.Gamma1/m.Set.Gamma2, "γ₁/γ₂")},
 			[]Series{Line("β", m.Epsilon, m.Beta), Line("Gaussian", m.Epsilon, m.Enough)}})
 }
@@ -119,7 +112,7 @@ func Tails(all ...theory.Tails) (Panels, error) {
 	for _, t := range all {
 		lower, printed = append(lower, Line(t.Law, t.Lambda, t.Lower)), append(printed, Line(t.Law, t.Lambda, t.Printed))
 	}
-	bound := reference("bound", all[0].Lambda, all[0].Bound)
+	bound := Reference("bound", all[0].Lambda, all[0].Bound)
 	return sideBySide(Chart{Figure{Title: "P(X ≤ −λ): below the bound", X: "λ", High: 1}, append(lower, bound)},
 		Chart{Figure{Title: "P(X ≥ −λ): as printed", X: "λ", High: 1}, append(printed, bound)})
 }
@@ -127,7 +120,7 @@ func Tails(all ...theory.Tails) (Panels, error) {
 // Informations draws six estimators of a mutual information over its true value (dotted), cut off above top nats.
 func Informations(title string, c theory.Informations, top float64) (*plot.Plot, error) {
 	x := c.Information
-	lines := []Series{reference("true I", x, x)}
+	lines := []Series{Reference("true I", x, x)}
 	for _, e := range []struct {
 		label string
 		index int

@@ -96,9 +96,7 @@ func Codes(in *results.Trace, seed uint64) (Panels, error) {
 			return panels, fmt.Errorf("%s: %w", code.name, err)
 		}
 		for k, q := range both {
-			f := q.axes
-			f.Title = code.name + ", " + q.name
-			p, err := scatter(f, byAgent(in, q.points)...)
+			p, err := q.panel(code.name+", "+q.name, byAgent(in, q.points)...)
 			if err != nil {
 				return panels, err
 			}
@@ -113,6 +111,12 @@ type projection struct {
 	name   string
 	points [][2]float64
 	axes   Figure // their names
+}
+
+// panel draws clouds of the points.
+func (q projection) panel(title string, clouds ...cloud) (*plot.Plot, error) {
+	q.axes.Title = title
+	return scatter(q.axes, clouds...)
 }
 
 // projections are rows on their principal components, the first of which has a name, and some of the rows by t-SNE.
@@ -281,9 +285,7 @@ func mapped(episodes []*results.Trace) (rows [][]float64, err error) {
 func pathRow(episodes []*results.Trace, q projection, suffix string) (row []*plot.Plot, err error) {
 	points := q.points
 	draw := func(title string, clouds ...cloud) error {
-		f := q.axes
-		f.Title = title + suffix
-		p, err := scatter(f, clouds...)
+		p, err := q.panel(title+suffix, clouds...)
 		row = append(row, p)
 		return err
 	}

@@ -56,25 +56,19 @@ func (d *Dashboard) Draw(front *results.Record, gs []results.Group) (Panels, err
 	}
 	gs = slices.SortedFunc(slices.Values(gs), func(a, b results.Group) int { return first(a) - first(b) })
 	parent, _ := front.Fork()
-	latest := slices.Clone(gs) // of the run in front, of its parent, then the latest
-	slices.SortStableFunc(latest, func(a, b results.Group) int {
-		rank := func(g results.Group) int {
-			switch {
-			case has(g, front.ID):
-				return -2
-			case has(g, parent):
-				return -1
-			}
-			return len(d.seen) - first(g)
+	rank := func(g results.Group) int { // the run in front, its parent, then the latest
+		switch {
+		case has(g, front.ID):
+			return -2
+		case has(g, parent):
+			return -1
 		}
-		return rank(a) - rank(b)
-	})
-	latest = latest[:min(len(latest), len(spare))]
-	coloured := func(id string) bool {
-		return slices.ContainsFunc(latest, func(g results.Group) bool { return has(g, id) })
+		return len(d.seen) - first(g)
 	}
+	latest := slices.SortedFunc(slices.Values(gs), func(a, b results.Group) int { return rank(a) - rank(b) })
+	latest = latest[:min(len(latest), len(spare))]
 	for k, id := range d.colours {
-		if !coloured(id) {
+		if !slices.ContainsFunc(latest, func(g results.Group) bool { return has(g, id) }) {
 			d.colours[k] = ""
 		}
 	}
@@ -104,22 +98,20 @@ func has(g results.Group, id string) bool {
 func training(front *results.Record, gs []results.Group, columns int, measures []Measure,
 	look func(results.Group, Series) Series) (Panels, error) {
 	gs = slices.DeleteFunc(gs, func(g results.Group) bool { return g.Label == "" })
+	all := results.Flat(gs)
 	var charts []Chart
 	last := 0.0
-	for _, m := range ofGroups(results.Flat(gs), measures) {
-		lines := Scalar(gs, m.Name)
+	for _, m := range ofGroups(all, measures) {
+		of := scalar(m.Name)
 		if m.Name == Score {
-			lines = Evals(gs)
+			of = evals(results.Eval.Score)
 		}
 		series := make([]Series, len(gs))
 		for k, g := range gs {
-			series[k] = seriesOf(g) // without a line, it keeps the place of its colour
-			if i := slices.IndexFunc(lines, func(s Series) bool { return s.Label == g.Label }); i >= 0 {
-				series[k] = lines[i]
-			}
-			series[k].Faint = !has(g, front.ID)
-			last = max(last, slices.Max(append(series[k].X, 0)))
-			series[k] = look(g, series[k])
+			s := seriesOf(g, all, of) // without a line, it keeps the place of its colour
+			s.Faint = !has(g, front.ID)
+			last = max(last, slices.Max(append(s.X, 0)))
+			series[k] = look(g, s)
 		}
 		charts = append(charts, Chart{Figure{Title: m.Title, X: "frames", Unlabelled: true}, series})
 	}

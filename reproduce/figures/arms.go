@@ -78,6 +78,15 @@ func each[T, U any](in []T, f func(T) (U, error)) (out []U, err error) {
 	return out, nil
 }
 
+// mapped applies f to every element.
+func mapped[T, U any](in []T, f func(T) U) []U {
+	out := make([]U, len(in))
+	for i, v := range in {
+		out[i] = f(v)
+	}
+	return out
+}
+
 // sideBySide draws the evaluations of lists of groups on one task, a panel each, on one scale.
 func sideBySide(score string, titles []string, gs ...[]results.Group) ([]*plot.Plot, error) {
 	var plots []*plot.Plot

@@ -77,23 +77,23 @@ func (s *Sensitivity) Plot() (*plot.Plot, error) {
 // SensitivityTable puts policies beside each other, with the difference that each decision makes. Episode k has the
 // same teams at the same places under every decision, so differences are paired.
 func SensitivityTable(policies ...*Sensitivity) viz.Table {
-	t := viz.Table{Title: policies[0].Task, Header: []string{"decision", "otherwise", "what is done"},
+	t := viz.Table{Title: policies[0].Task,
 		Notes: []string{fmt.Sprintf("%d episodes a cell, with the same teams at the same places in each; intervals are "+
 			"bootstrap 95 %%. Numbers in the first column are those of envs/smac/README.md.", policies[0].Episodes)}}
+	cases := policies[0].cases
+	t.AddColumn("decision", mapped(cases, func(c smac.Alternative) string { return c.Decision })...)
+	t.AddColumn("otherwise", mapped(cases, func(c smac.Alternative) string { return c.Name })...)
+	t.AddColumn("what is done", mapped(cases, func(c smac.Alternative) string { return c.Says })...)
 	for _, s := range policies {
-		t.Header = append(t.Header, fmt.Sprintf("%s: wins", s.Policy), "difference")
-	}
-	for i, c := range policies[0].cases {
-		row := []string{c.Decision, c.Name, c.Says}
-		for _, s := range policies {
-			wins, difference := rate(s.won[i]), viz.Missing
-			if i > 0 {
-				d := rate(floats.SubTo(make([]float64, s.Episodes), s.won[i], s.won[0]))
-				difference = fmt.Sprintf("%+.3f [%+.3f, %+.3f]", d.Value, d.Low, d.High)
-			}
-			row = append(row, fmt.Sprintf("%.3f [%.3f, %.3f]", wins.Value, wins.Low, wins.High), difference)
+		wins, differences := make([]string, len(cases)), make([]string, len(cases))
+		for i, won := range s.won {
+			w, d := rate(won), rate(floats.SubTo(make([]float64, s.Episodes), won, s.won[0]))
+			wins[i] = fmt.Sprintf("%.3f [%.3f, %.3f]", w.Value, w.Low, w.High)
+			differences[i] = fmt.Sprintf("%+.3f [%+.3f, %+.3f]", d.Value, d.Low, d.High)
 		}
-		t.Rows = append(t.Rows, row)
+		differences[0] = viz.Missing
+		t.AddColumn(fmt.Sprintf("%s: wins", s.Policy), wins...)
+		t.AddColumn("difference", differences...)
 	}
 	return t
 }
@@ -136,23 +136,22 @@ func publishedCurves(task string, frames float64) (out []viz.Series) {
 // BattleCurves draws the win rates of complete runs in the simulator beside the published ones of the real game, up
 // to so many frames. Its text states in one sentence which runs there are.
 func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz.Panels, string, error) {
-	records, err := st.Find(results.Query{Budget: budget, Complete: true})
+	trained := 0
+	charts, err := each(Battles, func(task string) (viz.Chart, error) {
+		runs, err := st.Find(results.Query{Task: task, Budget: budget, Complete: true})
+		runs = TrainedOn(runs, reward)
+		trained += len(runs)
+		series := slices.Concat(viz.Evals(plan.Groups(runs, "task.reward")), publishedCurves(task, frames))
+		return viz.Chart{Figure: viz.Figure{Title: task, X: "frames", Y: "win rate"}, Series: series}, err
+	})
 	if err != nil {
 		return viz.Panels{}, "", err
-	}
-	other := func(r *results.Record) bool { return !slices.Contains(Battles, r.Task) }
-	records = slices.DeleteFunc(TrainedOn(records, reward), other)
-	var charts []viz.Chart
-	for _, task := range Battles {
-		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != task })
-		series := slices.Concat(viz.Evals(plan.Groups(own, "task.reward")), publishedCurves(task, frames))
-		charts = append(charts, viz.Chart{Figure: viz.Figure{Title: task, X: "frames", Y: "win rate"}, Series: series})
 	}
 	panels, err := viz.CurvePanels(2, charts...)
 	panels.Width, panels.Height = 4.6*vg.Inch, 3*vg.Inch
 	said := fmt.Sprintf("Trained in the simulator on the %s reward at budget %s, number of runs: %d.",
-		reward, budget, len(records))
-	if len(records) == 0 {
+		reward, budget, trained)
+	if trained == 0 {
 		said = fmt.Sprintf("**No battle has been trained here yet** at budget %s on the %s reward: "+
 			"all lines are published ones.", budget, reward)
 	}

@@ -157,15 +157,12 @@ func TrainingFading(st *results.Store, task, budget string, methods ...string) (
 		return t, err
 	}
 	runs := plan.At(st, budget)
-	for _, method := range methods {
+	t.Rows, err = each(methods, func(method string) ([]string, error) {
 		g, err := runs.Runs(paper.Trial{Task: found.ID, Method: method})
-		if err != nil {
-			return t, err
-		}
 		falls := valuesOf(g, func(r *results.Record) float64 { return tenths(r.Scalars["cermic/int_mean"]) })
-		t.Rows = append(t.Rows, []string{paper.DisplayName(method), overSeeds(falls)})
-	}
-	return t, nil
+		return []string{paper.DisplayName(method), overSeeds(falls)}, err
+	})
+	return t, err
 }
 
 // tenths is the mean over the first tenth of points less that over the last, NaN of fewer than ten.

@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -81,14 +82,8 @@ func Comparison(gs []results.Group) (viz.Table, error) {
 	r := rng.New(0, "plan/against")
 	var first []float64
 	for i, g := range gs {
-		if err := g.Check(); err != nil {
-			return t, err
-		}
 		score, scores := lastScore(g, r)
-		var successes []string
-		for _, run := range g.Runs {
-			successes = append(successes, percent(lastSuccess(run)))
-		}
+		successes := mapped(g.Runs, func(r *results.Record) string { return percent(lastSuccess(r)) })
 		row := []string{g.Label, fmt.Sprint(len(g.Runs)), score, viz.Missing, viz.Missing, strings.Join(successes, ", ")}
 		if i == 0 {
 			first = scores
@@ -98,11 +93,14 @@ func Comparison(gs []results.Group) (viz.Table, error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return t, nil
+	return t, cmp.Or(mapped(gs, results.Group.Check)...)
 }
 
+// diagnostic is a scalar of CERMIC's module with the title of its column.
+type diagnostic struct{ title, scalar string }
+
 // diagnostics are the scalars that explain how CERMIC's module works, in the order of its data flow.
-var diagnostics = []struct{ title, scalar string }{
+var diagnostics = []diagnostic{
 	{"std of s_t", "enc_std"}, {"KL / d_x", "kl"}, {"L_UB active", "upper_active"}, {"L_LB active", "lower_active"},
 	{"std of f_n", "context_std"}, {"steps with f_{n−1}", "context_before"},
 	{"γ_lo / its limit", "gamma_share"}, {"γ_hi", "gamma_hi"}, {"detector above chance", "detector_gain"},
@@ -113,49 +111,48 @@ var diagnostics = []struct{ title, scalar string }{
 // Diagnostics shows the state of the module for each group of runs with CERMIC, over the last tenth of training: means
 // over seeds.
 func Diagnostics(gs []results.Group) viz.Table {
-	t := viz.Table{Header: []string{""}, Notes: []string{"Means over the last tenth of training and over seeds. " +
+	t := viz.Table{Notes: []string{"Means over the last tenth of training and over seeds. " +
 		"Active: the share of agent steps on which the loss is not zero. Corrections of h for L_UB are " +
 		"in units of √Σ_Ψ, the decoder's error and σ_ψ in units of s_{t+1}'s standard deviation. Detector above " +
 		"chance: its accuracy minus that of the constant answer. A dash: the memory has no such part."}}
-	var scalars []string
-	for _, v := range diagnostics {
-		t.Header, scalars = append(t.Header, v.title), append(scalars, v.scalar)
-	}
-	for _, g := range gs {
-		row := append([]string{g.Label}, atEnd(g, scalars...)...)
-		if slices.ContainsFunc(row[1:], func(cell string) bool { return cell != viz.Missing }) {
-			t.Rows = append(t.Rows, row)
-		}
-	}
+	t.AddColumn("", mapped(gs, labelOf)...)
+	addEnds(&t, gs, diagnostics)
+	t.Rows = slices.DeleteFunc(t.Rows, func(row []string) bool {
+		return !slices.ContainsFunc(row[1:], func(cell string) bool { return cell != viz.Missing })
+	})
 	return t
 }
 
-// atEnd are scalars of CERMIC's module at the end of training.
-func atEnd(g results.Group, scalars ...string) (cells []string) {
-	for _, scalar := range scalars {
-		cells = append(cells, number(paper.AtEnd(g, "cermic/"+scalar)))
+func labelOf(g results.Group) string { return g.Label }
+
+// addEnds adds columns of scalars of CERMIC's module at the end of training.
+func addEnds(t *viz.Table, gs []results.Group, scalars []diagnostic) {
+	for _, s := range scalars {
+		t.AddColumn(s.title, mapped(gs, func(g results.Group) string {
+			return number(paper.AtEnd(g, "cermic/"+s.scalar))
+		})...)
 	}
-	return cells
 }
 
 // Mechanisms shows for each group of runs with CERMIC whether its memory and its calibration were active at the end
 // of training. Values are means over the last tenth and over seeds. Claims about an inactive mechanism are not
 // tested.
 func Mechanisms(gs []results.Group) viz.Table {
+	gs = slices.DeleteFunc(slices.Clone(gs), func(g results.Group) bool {
+		return math.IsNaN(paper.AtEnd(g, "cermic/calib_std"))
+	})
 	t := viz.Table{Title: "Are memory and calibration active?",
-		Header: []string{"task", "", "steps with f_{n−1}", "by the labels", "detector above chance", "γ_lo", "γ_hi",
-			"std of h's correction", "active"},
 		Notes: []string{fmt.Sprintf("Means over the last tenth of training and over seeds. By the labels: the share of "+
 			"agent steps with an earlier sighting by the simulator's labels. Corrections are in units of √Σ_Ψ. "+
 			"Active: steps with f_{n−1} at least %g and corrections with a standard deviation of at least %g. "+
 			"A dash: not recorded, or no such part.", paper.LeastBefore, paper.LeastCalib)}}
-	for _, g := range gs {
-		if math.IsNaN(paper.AtEnd(g, "cermic/calib_std")) {
-			continue
-		}
-		row := append([]string{g.Runs[0].Task, g.Label}, atEnd(g, "context_before", "context_labels", "detector_gain",
-			"gamma_lo", "gamma_hi", "calib_std")...)
-		t.Rows = append(t.Rows, append(row, map[bool]string{true: "no", false: "yes"}[paper.Idle(g)]))
-	}
+	t.AddColumn("task", mapped(gs, func(g results.Group) string { return g.Runs[0].Task })...)
+	t.AddColumn("", mapped(gs, labelOf)...)
+	addEnds(&t, gs, []diagnostic{{"steps with f_{n−1}", "context_before"}, {"by the labels", "context_labels"},
+		{"detector above chance", "detector_gain"}, {"γ_lo", "gamma_lo"}, {"γ_hi", "gamma_hi"},
+		{"std of h's correction", "calib_std"}})
+	t.AddColumn("active", mapped(gs, func(g results.Group) string {
+		return map[bool]string{true: "no", false: "yes"}[paper.Idle(g)]
+	})...)
 	return t
 }

@@ -7,13 +7,13 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
-	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
@@ -35,10 +35,7 @@ func (n Noise) sweep() (*Sweep, error) {
 // Experiments lists the study's experiments, each once.
 func (n Noise) Experiments() ([]experiment.Config, error) {
 	s, err := n.sweep()
-	if err != nil {
-		return nil, err
-	}
-	return s.Experiments, nil
+	return s.Experiments, err
 }
 
 // runs are the complete runs of each method on a task, without and with the noise region.
@@ -48,28 +45,19 @@ func (t sweptTask) runs(st *results.Store) ([][]results.Group, error) {
 
 // Curves draws the learning curves of the complete runs, one row per task, on one scale within a row.
 func (n Noise) Curves(st *results.Store) (viz.Panels, error) {
-	panels := viz.Panels{Width: 4.6 * vg.Inch, Height: 2.8 * vg.Inch}
 	s, err := n.sweep()
 	if err != nil {
-		return panels, err
+		return viz.Panels{}, err
 	}
-	for _, t := range s.tasks {
-		known, err := plan.FindTask(t.name)
-		if err != nil {
-			return panels, err
-		}
+	rows, err := each(s.tasks, func(t sweptTask) ([]*plot.Plot, error) {
 		runs, err := t.runs(st)
 		if err != nil {
-			return panels, err
+			return nil, err
 		}
 		titles := []string{t.name + ", " + t.points[0].label, t.name + ", " + t.points[1].label}
-		row, err := sideBySide(plan.Score(known), titles, runs...)
-		if err != nil {
-			return panels, err
-		}
-		panels.Rows = append(panels.Rows, row)
-	}
-	return panels, nil
+		return sideBySide(t.score, titles, runs...)
+	})
+	return viz.Panels{Rows: rows, Width: 4.6 * vg.Inch, Height: 2.8 * vg.Inch}, err
 }
 
 // Table compares the last evaluations of each method without and with the noise region, and the standard deviations

@@ -94,10 +94,7 @@ func (t *pretrainedTask) addPretrained(st *results.Store, made *experiment.Pretr
 
 // Quality lists the quality of the pre-training on each task.
 func (a *PretrainingAxis) Quality() (viz.Table, error) {
-	var list []experiment.Pretraining
-	for _, t := range a.tasks {
-		list = append(list, t.pre)
-	}
+	list := mapped(a.tasks, func(t pretrainedTask) experiment.Pretraining { return t.pre })
 	return TabulatePretraining(a.store, list)
 }
 
@@ -167,16 +164,15 @@ func TabulatePretraining(st *results.Store, list []experiment.Pretraining) (viz.
 	for _, p := range list {
 		row := []string{p.Task.Kind(), p.Memory.Kind(), thousands(p.Frames),
 			viz.Missing, viz.Missing, viz.Missing, viz.Missing, viz.Missing}
-		made, err := p.Find(st)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return t, err
-		}
-		if err == nil {
+		switch made, err := p.Find(st); {
+		case err == nil:
 			copy(row[3:], []string{made.Weights, fmt.Sprintf("%.1f %%", 100*made.Present),
 				number(made.AUC), number(made.RMSE), number(made.Spread)})
 			if made.Blind() {
 				blind = append(blind, p.Task.Kind())
 			}
+		case !errors.Is(err, fs.ErrNotExist):
+			return t, err
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -130,21 +130,13 @@ func CurvesOf(st *results.Store, family, budget, reward string, coloured ...stri
 
 // defaultRuns are each task's complete runs on a reward of the tables' methods with default settings, maybe none.
 func defaultRuns(st *results.Store, budget, reward string) ([]taskRuns, error) {
-	records, err := st.Find(results.Query{Budget: budget, Complete: true})
-	if err != nil {
-		return nil, err
-	}
-	trained := TrainedOn(records, reward)
-	var list []taskRuns
-	for _, t := range plan.Tasks() {
-		own := slices.Clone(trained)
-		if reward == "dense" && plan.OneReward(t.ID) { // its runs have whichever reward its preset names
-			own = slices.Clone(records)
+	return each(plan.Tasks(), func(t paper.Task) (taskRuns, error) {
+		rs, err := st.Find(results.Query{Task: t.ID, Budget: budget, Complete: true})
+		if reward != "dense" || !plan.OneReward(t.ID) { // else its runs have whichever reward its preset names
+			rs = TrainedOn(rs, reward)
 		}
-		own = slices.DeleteFunc(own, func(r *results.Record) bool { return r.Task != t.ID })
-		list = append(list, taskRuns{task: t, groups: tableGroups(own)})
-	}
-	return list, nil
+		return taskRuns{task: t, groups: tableGroups(rs)}, err
+	})
 }
 
 // tableGroups are runs with the default settings of methods that the paper's tables show.
@@ -162,7 +154,7 @@ func Context(e experiment.Config) ([]viz.Series, error) {
 	if err != nil {
 		return nil, err
 	}
-	frames := e.Budget.Frames
+	frames := float64(e.Budget.Frames)
 	out := []viz.Series{level("random play", chance, frames)}
 	if !math.IsNaN(script) {
 		out = append(out, level("script", script, frames))
@@ -175,7 +167,7 @@ func Context(e experiment.Config) ([]viz.Series, error) {
 		learner = "qmix"
 	}
 	for _, s := range Recorded(task, learner) {
-		n, _ := slices.BinarySearch(s.X, float64(frames)+0.5) // frames are whole numbers
+		n, _ := slices.BinarySearch(s.X, frames+0.5) // frames are whole numbers
 		s.X = s.X[:n]
 		for i := range s.Y {
 			s.Y[i] = s.Y[i][:n]
@@ -186,10 +178,8 @@ func Context(e experiment.Config) ([]viz.Series, error) {
 }
 
 // level is a horizontal line, drawn as a reference.
-func level(label string, score float64, frames int) viz.Series {
-	s := viz.Line(label, []float64{0, float64(frames)}, []float64{score, score})
-	s.Reference = true
-	return s
+func level(label string, score, frames float64) viz.Series {
+	return viz.Reference(label, []float64{0, frames}, []float64{score, score})
 }
 
 // Rewards draws the evaluations of a task's complete runs at a budget, of methods with their default settings. One

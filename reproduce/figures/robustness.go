@@ -47,11 +47,8 @@ var robustnessArms = [][2]string{
 
 const ucb = "mappo-cermic-ucb explore.memory=mlp"
 
-func armNames() (names []string) {
-	for _, arm := range robustnessArms {
-		names = append(names, arm[0])
-	}
-	return names
+func armNames() []string {
+	return mapped(robustnessArms, func(arm [2]string) string { return arm[0] })
 }
 
 // DefaultRobustness is the whole study.
@@ -95,19 +92,15 @@ func (n Robustness) arms(w World) arms {
 
 // Experiments lists the experiments of the study, each once.
 func (n Robustness) Experiments() ([]experiment.Config, error) {
-	var all []arms
-	for _, w := range n.Worlds {
-		all = append(all, n.arms(w))
-	}
-	return experiments(all...)
+	return experiments(mapped(n.Worlds, n.arms)...)
 }
 
 // armOf is the group of a label, without runs if there is none.
-func armOf(groups []results.Group, label string) (g results.Group) {
+func armOf(groups []results.Group, label string) results.Group {
 	if i := slices.IndexFunc(groups, func(g results.Group) bool { return g.Label == label }); i >= 0 {
-		g = groups[i]
+		return groups[i]
 	}
-	return g
+	return results.Group{Label: label}
 }
 
 // succeeded counts the runs of a group that succeed.
@@ -150,49 +143,43 @@ func (n Robustness) Table(st *results.Store, world int) (viz.Table, error) {
 			"never succeeds.", firstSeed, firstSeed+w.Seeds-1, n.Budget)}}
 	groups, err := n.arms(w).complete(st)
 	for _, g := range groups {
-		if len(g.Runs) == 0 {
-			t.Rows = append(t.Rows, append([]string{g.Label}, slices.Repeat([]string{viz.Missing}, 4)...))
-			continue
+		row := []string{g.Label, viz.Missing, viz.Missing, viz.Missing, viz.Missing}
+		if k, n := succeeded(g), len(g.Runs); n > 0 {
+			i := stats.Exact(k, n)
+			covered := mapped(valuesOf(g, coverage), func(share float64) string {
+				return strings.TrimPrefix(fmt.Sprintf("%.2f", share), "0")
+			})
+			frames := mapped(waits(g), func(w stats.Waiting) string {
+				if !w.Event {
+					return viz.Missing
+				}
+				return fmt.Sprintf("%.0fk", w.Time/1000)
+			})
+			row = []string{g.Label, fmt.Sprintf("%d of %d", k, n), fmt.Sprintf("%.2f to %.2f", i.Low, i.High),
+				strings.Join(covered, ", "), strings.Join(frames, ", ")}
 		}
-		var covered, frames []string
-		for _, c := range valuesOf(g, coverage) {
-			covered = append(covered, strings.TrimPrefix(fmt.Sprintf("%.2f", c), "0"))
-		}
-		for _, at := range waits(g) {
-			text := viz.Missing
-			if at.Event {
-				text = fmt.Sprintf("%.0fk", at.Time/1000)
-			}
-			frames = append(frames, text)
-		}
-		k := succeeded(g)
-		i := stats.Exact(k, len(g.Runs))
-		t.Rows = append(t.Rows, []string{g.Label, fmt.Sprintf("%d of %d", k, len(g.Runs)),
-			fmt.Sprintf("%.2f to %.2f", i.Low, i.High), strings.Join(covered, ", "), strings.Join(frames, ", ")})
+		t.Rows = append(t.Rows, row)
 	}
 	return t, err
 }
 
 // Summary counts the runs of each arm that succeed, a column a world.
 func (n Robustness) Summary(st *results.Store) (viz.Table, error) {
-	t := viz.Table{Title: "Runs that succeed", Header: []string{"arm"}, Notes: []string{
+	t := viz.Table{Title: "Runs that succeed", Notes: []string{
 		"Runs that succeed of those that are complete. Seeds 21 to 30 in the first three columns, 21 to 25 in the others."}}
-	for _, name := range armNames() {
-		t.Rows = append(t.Rows, []string{name})
-	}
+	t.AddColumn("arm", armNames()...)
 	for _, w := range n.Worlds {
-		t.Header = append(t.Header, worldLabel(w.Task))
 		groups, err := n.arms(w).complete(st)
 		if err != nil {
 			return t, err
 		}
-		for i, name := range armNames() {
-			cell := viz.Missing
-			if g := armOf(groups, name); len(g.Runs) > 0 {
-				cell = fmt.Sprintf("%d/%d", succeeded(g), len(g.Runs))
+		t.AddColumn(worldLabel(w.Task), mapped(armNames(), func(name string) string {
+			g := armOf(groups, name)
+			if len(g.Runs) == 0 {
+				return viz.Missing
 			}
-			t.Rows[i] = append(t.Rows[i], cell)
-		}
+			return fmt.Sprintf("%d/%d", succeeded(g), len(g.Runs))
+		})...)
 	}
 	return t, nil
 }
@@ -220,23 +207,22 @@ func (n Robustness) Verdict(st *results.Store) (viz.Box, error) {
 	}
 	trained := armOf(groups, "α = .2")
 	var p []float64
-	controls := []string{"α = 0", "never trained"}
-	for _, name := range controls {
-		other := armOf(groups, name)
+	controls := []results.Group{armOf(groups, "α = 0"), armOf(groups, "never trained")}
+	for _, other := range controls {
 		if min(len(trained.Runs), len(other.Runs)) < n.Worlds[0].Seeds {
 			box.Lines = append(box.Lines, fmt.Sprintf("%d of %d runs of α = .2 and %d of %s are complete.",
-				len(trained.Runs), n.Worlds[0].Seeds, len(other.Runs), name))
+				len(trained.Runs), n.Worlds[0].Seeds, len(other.Runs), other.Label))
 			return box, nil
 		}
 		p = append(p, stats.Fisher(succeeded(trained), len(trained.Runs), succeeded(other), len(other.Runs)))
 	}
 	better := true
 	for i, adjusted := range stats.Holm(p) {
-		other := armOf(groups, controls[i])
+		other := controls[i]
 		better = better && adjusted < 1-stats.Level
 		box.Lines = append(box.Lines, fmt.Sprintf("%s: α = .2 succeeds in %d of %d runs, %s in %d of %d (Fisher's exact "+
 			"test, one-sided, Holm: p = %.2g).", worldLabel(n.Worlds[0].Task), succeeded(trained), len(trained.Runs),
-			controls[i], succeeded(other), len(other.Runs), adjusted))
+			other.Label, succeeded(other), len(other.Runs), adjusted))
 	}
 	if box.Head = string(paper.Undecided); better {
 		box.Mark, box.Head = viz.Good, string(paper.Supported)
@@ -254,12 +240,7 @@ func (n Robustness) Verdict(st *results.Store) (viz.Box, error) {
 	return box, err
 }
 
-func waits(g results.Group) (out []stats.Waiting) {
-	for _, r := range g.Runs {
-		out = append(out, waited(r))
-	}
-	return out
-}
+func waits(g results.Group) []stats.Waiting { return mapped(g.Runs, waited) }
 
 // besideMACE compares the success of α = .2 with MACE's over all worlds that have runs of both.
 func (n Robustness) besideMACE(st *results.Store) (string, error) {
@@ -290,11 +271,9 @@ type studyPanel struct {
 
 // Coverage draws the share of a task's cells that have been visited over frames, one panel per world.
 func (n Robustness) Coverage(st *results.Store, worlds ...int) (viz.Panels, error) {
-	var panels []studyPanel
-	for _, w := range worlds {
-		panels = append(panels, studyPanel{w, "coverage", worldLabel(n.Worlds[w].Task), "cells visited"})
-	}
-	return n.draw(st, true, panels)
+	return n.draw(st, true, mapped(worlds, func(w int) studyPanel {
+		return studyPanel{w, "coverage", worldLabel(n.Worlds[w].Task), "cells visited"}
+	}))
 }
 
 // probed are the arms whose code is probed.
@@ -317,12 +296,8 @@ func (n Robustness) draw(st *results.Store, others bool, panels []studyPanel) (v
 	names := armNames()
 	charts, err := each(panels, func(p studyPanel) (viz.Chart, error) {
 		groups, err := n.arms(n.Worlds[p.world]).complete(st)
-		lines := viz.Scalar(groups, p.scalar)
-		series := make([]viz.Series, len(names))
-		for k, name := range names {
-			series[k].Label = name
-		}
-		for _, line := range lines {
+		series := mapped(names, func(name string) viz.Series { return viz.Series{Label: name} })
+		for _, line := range viz.Scalar(groups, p.scalar) {
 			if slices.Contains(probed, line.Label) || others && line.Label == "mace" {
 				k := slices.Index(names, line.Label)
 				series[k].X, series[k].Y = line.X, line.Y

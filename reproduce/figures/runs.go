@@ -63,8 +63,7 @@ func Family(st *results.Store, front *results.Record) ([]results.Group, error) {
 			}
 		}
 	}
-	same = slices.DeleteFunc(same, func(r *results.Record) bool { return !family[r.ID] })
-	return inWorld(same), err
+	return inWorld(slices.DeleteFunc(same, func(r *results.Record) bool { return !family[r.ID] })), err
 }
 
 // Alike are all runs of st in the same world as front, with its reward and seed, and front itself.
@@ -77,12 +76,7 @@ func Alike(st *results.Store, front *results.Record) ([]results.Group, error) {
 func inWorld(same []*results.Record) []results.Group {
 	without := []string{"budget.frames"}
 	for _, r := range same {
-		values, _ := conf.Values(r.Experiment) // none of a run of another program
-		for key := range values {
-			if strings.HasPrefix(key, "task.") {
-				without = append(without, key)
-			}
-		}
+		without = slices.AppendSeq(without, maps.Keys(world(r)))
 	}
 	return plan.Groups(same, without...)
 }
@@ -94,16 +88,12 @@ func Moments(st *results.Store, e experiment.Config) ([]*results.Record, error) 
 	if err != nil {
 		return nil, err
 	}
-	front := &results.Record{Task: e.Task.Kind(), Seed: e.Seed, Experiment: text}
-	all, err := sameWorld(st, front)
+	all, err := sameWorld(st, &results.Record{Task: e.Task.Kind(), Seed: e.Seed, Experiment: text})
 	if err != nil {
 		return nil, err
 	}
 	var saved []*results.Record
-	for _, r := range all {
-		if r == front {
-			continue
-		}
+	for _, r := range all[:len(all)-1] { // the last is the one asked for
 		switch _, err := st.Weights(r.ID); {
 		case err == nil:
 			saved = append(saved, r)
@@ -117,21 +107,20 @@ func Moments(st *results.Store, e experiment.Config) ([]*results.Record, error) 
 	return saved, nil
 }
 
-// sameWorld are front and the runs of st with its task, task settings and seed; none of a record without a task.
+// sameWorld are the runs of st with front's task, task settings and seed, then front; none of a record without a task.
 func sameWorld(st *results.Store, front *results.Record) ([]*results.Record, error) {
 	if front.Task == "" {
 		return nil, nil
 	}
 	all, err := st.Find(results.Query{Task: front.Task, Seeds: []uint64{front.Seed}})
-	if err != nil {
-		return nil, err
-	}
-	world := func(r *results.Record) map[string]string {
-		values, _ := conf.Values(r.Experiment) // none of a run of another program, which is in no world of this one
-		maps.DeleteFunc(values, func(key, _ string) bool { return !strings.HasPrefix(key, "task.") })
-		return values
-	}
 	here := world(front)
 	same := slices.DeleteFunc(all, func(r *results.Record) bool { return !maps.Equal(world(r), here) })
-	return append(same, front), nil
+	return append(same, front), err
+}
+
+// world are the settings of a run's task; none of a run of another program, which is in no world of this one.
+func world(r *results.Record) map[string]string {
+	values, _ := conf.Values(r.Experiment)
+	maps.DeleteFunc(values, func(key, _ string) bool { return !strings.HasPrefix(key, "task.") })
+	return values
 }

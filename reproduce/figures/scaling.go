@@ -9,6 +9,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,9 +50,7 @@ const extrapolated = "Measured is one run at a time on this machine; where no ru
 func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 	t := viz.Table{Header: []string{"table", "budget", "runs", "done", "frames to go", "rates known"}}
 	where := machines(nodes)
-	for _, m := range where {
-		t.Header = append(t.Header, m.name)
-	}
+	t.Header = append(t.Header, mapped(where, func(m machine) string { return m.name })...)
 	known, err := plan.NewRates(st)
 	if err != nil {
 		return t, err
@@ -151,26 +150,24 @@ var growthAxes = []struct {
 func MeasureGrowth(ctx context.Context, axis, steps int, set []string) (*Growth, error) {
 	a := growthAxes[axis]
 	host := results.CollectHost("")
-	g := &Growth{Name: a.name, Table: viz.Table{Title: "Processor time of an agent step, µs", Header: []string{a.name},
+	g := &Growth{Name: a.name, Table: viz.Table{Title: "Processor time of an agent step, µs",
 		Notes: []string{fmt.Sprintf("The quickest of two iterations at each size; %d cores, %s.", host.Cores, host.CPU)}}}
-	for _, size := range a.sizes {
-		g.Table.Rows = append(g.Table.Rows, []string{fmt.Sprint(size)})
-	}
+	g.Table.AddColumn(a.name, mapped(a.sizes, strconv.Itoa)...)
 	for _, memory := range append([]string{""}, a.memories...) {
-		line := viz.Line("mappo", nil, make([]float64, len(a.sizes)))
+		line, column := viz.Line("mappo", nil, nil), []string(nil)
 		if memory != "" {
 			line.Label = "mappo-cermic, " + memory
 			line = line.WithMemory("mappo-cermic", memory)
 		}
-		g.Table.Header = append(g.Table.Header, line.Label)
-		for i, size := range a.sizes {
+		for _, size := range a.sizes {
 			cost, err := agentStep(ctx, memory, a.key, size, steps, set)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s=%d: %w", line.Label, a.key, size, err)
 			}
-			line.X, line.Y[0][i] = append(line.X, float64(size)), cost
-			g.Table.Rows[i] = append(g.Table.Rows[i], fmt.Sprintf("%.3g", cost))
+			line.X, line.Y[0] = append(line.X, float64(size)), append(line.Y[0], cost)
+			column = append(column, fmt.Sprintf("%.3g", cost))
 		}
+		g.Table.AddColumn(line.Label, column...)
 		g.Series = append(g.Series, line)
 	}
 	return g, nil
@@ -178,20 +175,21 @@ func MeasureGrowth(ctx context.Context, axis, steps int, set []string) (*Growth,
 
 // agentStep measures one cost in microseconds.
 func agentStep(ctx context.Context, memory, key string, size, steps int, more []string) (float64, error) {
-	method, sizes := "mappo", map[string]int{"n_agents": 4, "copies": 60}
-	sizes[key] = size
-	agents, copies := sizes["n_agents"], sizes["copies"]
-	frames := steps * copies
-	set := []string{"task.reward=dense", fmt.Sprintf("task.n_agents=%d", agents), fmt.Sprintf("task.copies=%d", copies),
-		fmt.Sprintf("learner.frames_per_batch=%d", frames), fmt.Sprintf("learner.minibatch_size=%d", (frames+2)/3),
-		"learner.minibatch_iterations=5"}
-	if memory != "" {
-		method, set = "mappo-cermic", append(set, "explore.memory="+memory)
+	agents, copies := 4, 60
+	if key == "copies" {
+		copies = size
+	} else {
+		agents = size
 	}
-	for _, s := range more {
-		if memory != "" || !strings.HasPrefix(s, "explore.") {
-			set = append(set, s)
-		}
+	frames := steps * copies
+	set := slices.Concat([]string{"task.reward=dense", fmt.Sprintf("task.n_agents=%d", agents),
+		fmt.Sprintf("task.copies=%d", copies), fmt.Sprintf("learner.frames_per_batch=%d", frames),
+		fmt.Sprintf("learner.minibatch_size=%d", (frames+2)/3), "learner.minibatch_iterations=5",
+		"explore.memory=" + memory}, more)
+	method := "mappo-cermic"
+	if memory == "" {
+		method = "mappo"
+		set = slices.DeleteFunc(set, func(s string) bool { return strings.HasPrefix(s, "explore.") })
 	}
 	e, err := plan.New(plan.Request{Task: "vmas/balance", Method: method, Budget: "short", Set: set, Seed: 1})
 	if err != nil {

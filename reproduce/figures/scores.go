@@ -22,7 +22,7 @@ import (
 // task. A score is the mean over seeds of the last evaluation with its bootstrap 95 % interval. Above them stand the
 // scores of random and scripted play. For the dense reward, BenchMARL's recorded runs close the table.
 func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.Table, error) {
-	t := viz.Table{Title: "Final scores", Header: []string{""}, Rows: [][]string{{"random play"}, {"script"}},
+	t := viz.Table{Title: "Final scores",
 		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds. " +
 			stats.Caution + " °: not significantly above random play, by this interval or by Student's t. Trained on the " +
 			reward + " reward, budget " + budget + "."}}
@@ -30,15 +30,10 @@ func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.
 	if reward != "dense" {
 		learners = nil
 	}
-	var methods []string
-	for _, m := range cermiclib.Methods() {
-		if paper.InTables(m.ID) {
-			methods, t.Rows = append(methods, m.ID), append(t.Rows, []string{m.ID})
-		}
-	}
-	for _, learner := range learners {
-		t.Rows = append(t.Rows, []string{"BenchMARL " + learner})
-	}
+	methods := mapped(cermiclib.Methods(), func(m cermiclib.Method) string { return m.ID })
+	methods = slices.DeleteFunc(methods, func(id string) bool { return !paper.InTables(id) })
+	others := mapped(learners, func(learner string) string { return "BenchMARL " + learner })
+	t.AddColumn("", slices.Concat([]string{"random play", "script"}, methods, others)...)
 	runs := plan.At(st, budget)
 	for _, name := range tasks {
 		task, err := plan.FindTask(name)
@@ -49,24 +44,21 @@ func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.
 		if err != nil {
 			return t, err
 		}
-		groups, err := each(methods, func(method string) (results.Group, error) {
-			return runs.Runs(paper.Trial{Task: task.ID, Method: method, Set: []string{"task.reward=" + reward}})
+		ours, err := each(methods, func(method string) (string, error) {
+			g, err := runs.Runs(paper.Trial{Task: task.ID, Method: method, Set: []string{"task.reward=" + reward}})
+			if err != nil {
+				return "", err
+			}
+			return finalScore(g, chance)
 		})
-		if err != nil {
-			return t, err
-		}
-		for _, learner := range learners {
+		recorded, twice := each(learners, func(learner string) (string, error) {
 			rs, _ := export.BenchMARL(learner, task.ID) // of most tasks there are none
-			groups = append(groups, results.Group{Runs: rs})
-		}
-		cells, err := each(groups, func(g results.Group) (string, error) { return finalScore(g, chance) })
-		if err != nil {
+			return finalScore(results.Group{Runs: rs}, chance)
+		})
+		if err := cmp.Or(err, twice); err != nil {
 			return t, err
 		}
-		t.Header = append(t.Header, task.Name)
-		for i, cell := range append([]string{number(chance), number(script)}, cells...) {
-			t.Rows[i] = append(t.Rows[i], cell)
-		}
+		t.AddColumn(task.Name, slices.Concat([]string{number(chance), number(script)}, ours, recorded)...)
 	}
 	return t, nil
 }
@@ -121,7 +113,7 @@ func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
 			if other {
 				label += ", " + otherReward[reward]
 			}
-			list[i].others = append(list[i].others, level(label, cell.Value, g.Runs[0].Frames))
+			list[i].others = append(list[i].others, level(label, cell.Value, float64(g.Runs[0].Frames)))
 		}
 	}
 	return returnsOf(list...)

@@ -63,24 +63,19 @@ func memorySizes(task, kind string) (sizes []compared, count int, err error) {
 // MemoryTable is Table 5 of the paper, the sizes of the three memories, beside the registered defaults. The numbers
 // of parameters are counted in the networks that MAPPO-CERMIC builds for the task.
 func MemoryTable(task string) (viz.Table, error) {
-	t := viz.Table{Title: "Table 5. Sizes of the memories: ours (paper)", Header: append([]string{""}, memoryKinds...),
+	t := viz.Table{Title: "Table 5. Sizes of the memories: ours (paper)",
 		Notes: []string{"Parameters as counted in the networks built for " + task +
 			". A dash: the memory has no such part, or the paper prints none."}}
-	for _, line := range memoryLines {
-		t.Rows = append(t.Rows, []string{line[0]})
-	}
-	last := []string{"parameters"}
+	t.AddColumn("", append(mapped(memoryLines, func(line [3]string) string { return line[0] }), "parameters")...)
 	for _, kind := range memoryKinds {
 		sizes, count, err := memorySizes(task, kind)
 		if err != nil {
 			return t, err
 		}
-		for i, c := range sizes {
-			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%s (%s)", c.ours, c.printed))
-		}
-		last = append(last, fmt.Sprintf("%s (%s)", thousands(count), paper.MemorySize(kind, paramsKey)))
+		sizes = append(sizes, compared{"", thousands(count), paper.MemorySize(kind, paramsKey)})
+		beside := func(c compared) string { return fmt.Sprintf("%s (%s)", c.ours, c.printed) }
+		t.AddColumn(kind, mapped(sizes, beside)...)
 	}
-	t.Rows = append(t.Rows, last)
 	return t, nil
 }
 
@@ -106,10 +101,7 @@ func MemoryVerdict(task string) (viz.Box, error) {
 // HyperVerdict reports whether the learners' hyper-parameters at budget "paper" equal Table 6.
 func HyperVerdict() (viz.Box, error) {
 	t, err := HyperTable("paper")
-	var all []compared
-	for _, row := range t.Rows {
-		all = append(all, compared{row[0], row[2], row[1]})
-	}
+	all := mapped(t.Rows, func(row []string) compared { return compared{row[0], row[2], row[1]} })
 	return asPrinted("Table 6", all), err
 }
 
@@ -147,12 +139,11 @@ func PartsTable(e experiment.Config) (viz.Table, error) {
 }
 
 func parameters(parts []experiment.Part, name string) int {
-	for _, p := range parts {
-		if p.Name == name {
-			return p.Parameters
-		}
+	i := slices.IndexFunc(parts, func(p experiment.Part) bool { return p.Name == name })
+	if i < 0 {
+		return 0
 	}
-	return 0
+	return parts[i].Parameters
 }
 
 // thousands writes a count with spaces: 1 007 059.

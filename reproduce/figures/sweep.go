@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -45,9 +46,15 @@ type measure struct {
 	played func(p *scripted.Episodes, value int) float64
 }
 
+// values are the measure of runs at a point, one per seed.
+func (m measure) values(p point, g results.Group) []float64 {
+	return valuesOf(g, func(r *results.Record) float64 { return m.of(r, p.value) })
+}
+
 // sweptTask is one task with its values.
 type sweptTask struct {
 	name   string
+	score  string // what its evaluations measure
 	points []point
 }
 
@@ -114,12 +121,11 @@ func RewardedOf(st *results.Store, methods []string, budget string, changes ...s
 			continue
 		}
 		groups, err := each(methods, func(method string) (results.Group, error) {
-			if _, err := plan.FindMethod(method); err != nil {
-				return results.Group{}, err
-			}
+			_, unknown := plan.FindMethod(method)
 			trial := paper.RewardTrial(task, method, "sparse")
 			trial.Set = append(trial.Set, ofCERMIC(method, changes)...)
-			return all.Runs(trial)
+			g, err := all.Runs(trial)
+			return g, cmp.Or(unknown, err)
 		})
 		if err != nil {
 			return nil, err
@@ -139,11 +145,10 @@ var rewardedMeasure = measure{"the share of rollout batches with a reward", func
 }, nil}
 
 // points are the values of a setting, which set names with a value's place in it.
-func points(values []int, set string) (out []point) {
-	for _, v := range values {
-		out = append(out, point{label: fmt.Sprint(v), value: v, set: strings.Fields(fmt.Sprintf(set, v))})
-	}
-	return out
+func points(values []int, set string) []point {
+	return mapped(values, func(v int) point {
+		return point{label: fmt.Sprint(v), value: v, set: strings.Fields(fmt.Sprintf(set, v))}
+	})
 }
 
 // ofCERMIC are changes for a method with CERMIC, none for another one.
@@ -157,16 +162,16 @@ func ofCERMIC(method string, changes []string) []string {
 // over lists the experiments at all points on all tasks.
 func (s *Sweep) over(tasks []string, budget string, seeds int, changes []string, all []point) (*Sweep, error) {
 	if len(s.methods) == 0 {
-		return nil, errors.New("a figure is of one method or more: name them, for example mappo, " +
+		return s, errors.New("a figure is of one method or more: name them, for example mappo, " +
 			"with which the others are compared")
 	}
 	var listed []arms
 	for _, name := range tasks {
 		task, err := plan.FindTask(name)
 		if err != nil {
-			return nil, err
+			return s, err
 		}
-		swept := sweptTask{name: path.Base(task.ID)}
+		swept := sweptTask{name: path.Base(task.ID), score: plan.Score(task)}
 		for _, p := range all {
 			a := arms{task: task.ID, budget: budget, first: max(1, s.first), seeds: seeds}
 			for _, method := range s.methods {
@@ -197,17 +202,6 @@ func (s *Sweep) play(task string, p point) ([]float64, error) {
 	})
 }
 
-// values are a measure of the runs at a point, [method][seed].
-func (p point) values(st *results.Store, m measure) ([][]float64, error) {
-	gs, err := p.runs(st)
-	if err != nil {
-		return nil, err
-	}
-	return each(gs, func(g results.Group) ([]float64, error) {
-		return valuesOf(g, func(r *results.Record) float64 { return m.of(r, p.value) }), nil
-	})
-}
-
 // Plot draws one row per task and one panel per measure. For each value there is a group of bars, of play without
 // learning and of methods. All panels of a measure have one scale.
 func (s *Sweep) Plot(st *results.Store) (viz.Panels, error) {
@@ -225,9 +219,9 @@ func (s *Sweep) Plot(st *results.Store) (viz.Panels, error) {
 					bar := viz.Bar{Label: string(policy), Value: played[b], Low: math.NaN(), High: math.NaN()}
 					group.Bars = append(group.Bars, bar)
 				}
-				values, err := p.values(st, m)
-				for n, seeds := range values {
-					group.Bars = append(group.Bars, meanBar(s.methods[n], seeds))
+				runs, err := p.runs(st)
+				for n, g := range runs {
+					group.Bars = append(group.Bars, meanBar(s.methods[n], m.values(p, g)))
 				}
 				return group, err
 			})
@@ -257,9 +251,18 @@ func meanBar(label string, seeds []float64) viz.Bar {
 
 // Table has a row for each task and method, below the rows of play without learning, and a column for each value.
 func (s *Sweep) Table(st *results.Store) (viz.Table, error) {
+	policies := mapped(s.policies, func(p scripted.Policy) string { return string(p) })
+	m := s.measures[0]
 	note := fmt.Sprintf("Methods: mean over seeds of the last evaluation with Student's 95 %% interval, and the number "+
 		"of seeds. Play without learning: mean of %d episodes. A dash: no run.", baselineEpisodes)
-	return s.table(st, s.measures[0], note, overSeeds, s.policies)
+	return s.table(m, note, policies, func(p point) ([]string, error) {
+		played, err := p.plays()
+		if err != nil {
+			return nil, err
+		}
+		scores, err := p.cells(st, m, overSeeds)
+		return append(mapped(played, number), scores...), err
+	})
 }
 
 // Rewarded says how often runs met a reward in training, seed by seed.
@@ -267,81 +270,54 @@ func (s *Sweep) Rewarded(st *results.Store) (viz.Table, error) {
 	const note = "One number a seed: of all rollout batches of training, those in which any agent of any environment " +
 		"was rewarded. 0 % × 3: none, in three seeds. A run without any reward has learned nothing from success; " +
 		"whatever its score did came of other things, a bonus or chance. A dash: no run."
-	return s.table(st, rewardedMeasure, note, rewardedCell, nil)
+	return s.table(rewardedMeasure, note, nil, func(p point) ([]string, error) {
+		return p.cells(st, rewardedMeasure, rewardedCell)
+	})
 }
 
-// table is a table of a measure; rows of policies stand above rows of methods.
-func (s *Sweep) table(st *results.Store, m measure, note string, cell func(seeds []float64) string,
-	policies []scripted.Policy) (viz.Table, error) {
+// cells write a measure of the runs at a point, a cell a method.
+func (p point) cells(st *results.Store, m measure, write func(seeds []float64) string) ([]string, error) {
+	runs, err := p.runs(st)
+	return mapped(runs, func(g results.Group) string { return write(m.values(p, g)) }), err
+}
+
+// table is a table of a measure. Rows with the names of first stand above rows of methods.
+func (s *Sweep) table(m measure, note string, first []string, column func(point) ([]string, error)) (viz.Table, error) {
 	out := viz.Table{Title: m.name + ", by " + s.setting, Header: []string{"", "method"}, Notes: []string{note}}
-	for _, p := range s.tasks[0].points {
-		out.Header = append(out.Header, p.label)
-	}
+	names := append(first, mapped(s.methods, paper.DisplayName)...)
 	for _, t := range s.tasks {
-		var rows [][]string
-		for _, policy := range policies {
-			rows = append(rows, []string{t.name, string(policy)})
+		for _, name := range names {
+			out.Rows = append(out.Rows, []string{t.name, name})
 		}
-		for _, method := range s.methods {
-			rows = append(rows, []string{t.name, paper.DisplayName(method)})
+	}
+	for k, p := range s.tasks[0].points {
+		cells, err := each(s.tasks, func(t sweptTask) ([]string, error) { return column(t.points[k]) })
+		if err != nil {
+			return out, err
 		}
-		for _, p := range t.points {
-			cells, err := p.column(st, m, cell, len(policies) > 0)
-			if err != nil {
-				return out, err
-			}
-			for i := range rows {
-				rows[i] = append(rows[i], cells[i])
-			}
-		}
-		out.Rows = append(out.Rows, rows...)
+		out.AddColumn(p.label, slices.Concat(cells...)...)
 	}
 	return out, nil
-}
-
-// column has the cells of a point: a measure of all policies, if they are wanted, and of all methods.
-func (p point) column(st *results.Store, m measure, cell func([]float64) string, policies bool) ([]string, error) {
-	var cells []string
-	if policies {
-		played, err := p.plays()
-		if err != nil {
-			return nil, err
-		}
-		for _, v := range played {
-			cells = append(cells, number(v))
-		}
-	}
-	values, err := p.values(st, m)
-	for _, seeds := range values {
-		cells = append(cells, cell(seeds))
-	}
-	return cells, err
 }
 
 // Differences compares each method with the first of them wherever both have runs that can be tested, and any of these
 // was ever rewarded.
 func (s *Sweep) Differences(st *results.Store) (viz.Table, error) {
-	var names []string
-	for _, method := range s.methods {
-		names = append(names, paper.DisplayName(method))
-	}
 	m := s.measures[0]
-	d := paper.NewDifferences("Differences from "+names[0]+": "+m.name, m.name, "", s.setting, "method")
+	title := "Differences from " + paper.DisplayName(s.methods[0]) + ": " + m.name
+	d := paper.NewDifferences(title, m.name, "", s.setting, "method")
 	for _, t := range s.tasks {
 		for _, p := range t.points {
-			values, err := p.values(st, m)
+			runs, err := p.runs(st)
 			if err != nil {
 				return viz.Table{}, err
 			}
-			gs, err := p.runs(st)
-			if err != nil {
-				return viz.Table{}, err
-			}
-			for n := 1; n < len(gs); n++ {
-				if paper.NeverRewarded(gs[0], gs[n]) {
-					values[n] = nil
+			for n := 1; n < len(runs); n++ {
+				own := m.values(p, runs[n])
+				if paper.NeverRewarded(runs[0], runs[n]) {
+					own = nil
 				}
-				d.Add(values[n], values[0], t.name, p.label, names[n])
+				d.Add(own, m.values(p, runs[0]), t.name, p.label, paper.DisplayName(s.methods[n]))
 			}
 		}
 	}
