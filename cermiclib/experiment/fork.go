@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,11 +152,11 @@ func (e Config) validateFork(now *envs.Spec) error {
 			return err
 		}
 	}
-	was, err := parent.spec()
+	was, err := envs.SpecOf(parent.Task)
 	if err != nil {
 		return err
 	}
-	if was.NumEnvs != now.NumEnvs || was.Agents != now.Agents || was.InLen() != now.InLen() || was.State != now.State ||
+	if parent.Task.Shared().NumEnvs != e.Task.Shared().NumEnvs || was.Agents != now.Agents || was.InLen() != now.InLen() || was.State != now.State ||
 		was.Act.Choices != now.Act.Choices || was.Act.Dim != now.Act.Dim {
 		return errors.New("a fork cannot change how many parallel environments, agents, observations or actions the task " +
 			"has: train a run of its own")
@@ -229,10 +230,9 @@ func (s *session) adoptParent(ctx context.Context, t *trainer) error {
 // EMA copies the values of the trained original. So α can become 0, which has no decoder and no momentum encoder, and
 // grow again.
 func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
-	stored := named(c.Tensors)
-	c.Tensors = slices.DeleteFunc(slices.Clone(c.Tensors), func(x safetensors.Tensor) bool {
-		return strings.HasPrefix(x.Name, weightsPrefix)
-	})
+	stored := c.Tensors
+	c.Tensors = maps.Clone(stored)
+	maps.DeleteFunc(c.Tensors, func(name string, _ safetensors.Tensor) bool { return strings.HasPrefix(name, weightsPrefix) })
 	for _, g := range t.groups {
 		for _, v := range nn.Variables(g.build.Store, "/") {
 			own := g.tensorOf(v.Path())
@@ -246,8 +246,7 @@ func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 					return c, err
 				}
 			}
-			x.Name = own
-			c.Tensors = append(c.Tensors, x)
+			c.Tensors[own] = x
 		}
 	}
 	return c, nil

@@ -88,7 +88,7 @@ func TestGroupsAreTrainedApart(t *testing.T) {
 // TestAGroupSeesItsOwnObservation: an adversary's networks read its 8 numbers, a good agent's networks read its 10.
 // Critics read the observations of the group.
 func TestAGroupSeesItsOwnObservation(t *testing.T) {
-	all := named(stateOf(t, trainerOf(t, opposed(small("mappo")))).Tensors)
+	all := stateOf(t, trainerOf(t, opposed(small("mappo")))).Tensors
 	for name, want := range map[string]int{
 		"adversary/actor/layer_0/weights": 8, "agent/actor/layer_0/weights": 10, "adversary/critic/layer_0/weights": 8, "agent/critic/layer_0/weights": 20,
 	} {

@@ -199,8 +199,11 @@ func (s *session) train(ctx context.Context) error {
 		if over {
 			return s.claim.Finish(s.host())
 		}
-		var done iteration // a new one each time: a stage that was left behind may still write into it
-		if err := s.patiently(ctx, func() error { return s.collect(ctx, &done) }); err != nil {
+		done := iteration{start: time.Now()} // a new one each time: a stage that was left behind may still write into it
+		if err := s.patiently(ctx, func() (err error) {
+			done.scalars, err = s.trainer.collect(ctx)
+			return err
+		}); err != nil {
 			return s.stopped(ctx, err)
 		}
 		if first { // the update takes longer, and a page waits to see what a control has changed
@@ -249,13 +252,6 @@ type iteration struct {
 	eval    *results.Eval // nil if none was due
 	film    film          // of its first episode
 	fps     float64       // frames a second, evaluations left out, in the time left, too
-}
-
-// collect fills the rollout batch of an iteration.
-func (s *session) collect(ctx context.Context, out *iteration) (err error) {
-	out.start = time.Now()
-	out.scalars, err = s.trainer.collect(ctx)
-	return err
 }
 
 // iterate updates on the collected rollout batch, and evaluates if that is due.

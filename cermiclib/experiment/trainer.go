@@ -255,7 +255,7 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 	for _, g := range t.groups {
 		g.x.Observe(steps, g.step)
 	}
-	t.visited.fillVisits(t.groups)
+	t.visited.count(t.groups)
 	return done, nil
 }
 

@@ -49,14 +49,13 @@ func (r Row) Theorems() (cells []Cell) {
 
 // Cell is one published number and how to get ours.
 type Cell struct {
-	Value     float64 // as published
-	Decimals  int     // printed digits after the point
-	HasSpread bool    // a ± is printed, in Table 3 only
-	Spread    float64 // that ±, printed with two decimals
-	Bold      bool    // as printed
-	Trial     Trial
-	Minus     *Trial // the cell is the difference Trial − Minus, as in Table 4; else nil
-	Dense     *Trial // the same trained on the dense reward, of a starred task in Table 1; else nil
+	Value    *float64 // as published; nil: ours alone
+	Decimals int      // printed digits after the point
+	Spread   *float64 // the printed ±, with two decimals, in Table 3; else nil
+	Bold     bool     // as printed
+	Trial    Trial
+	Minus    *Trial // the cell is the difference Trial − Minus, as in Table 4; else nil
+	Dense    *Trial // the same trained on the dense reward, of a starred task in Table 1; else nil
 }
 
 // Trials are all that the cell shows: what is measured, what is taken from it, and the same on the dense reward.
@@ -108,9 +107,9 @@ func (c Cell) changed(change func(*Trial)) Cell {
 
 // Printed is the number as it stands in the paper, with its ± if it has one.
 func (c Cell) Printed() string {
-	s := strconv.FormatFloat(c.Value, 'f', c.Decimals, 64)
-	if c.HasSpread {
-		s += " ± " + strconv.FormatFloat(c.Spread, 'f', 2, 64)
+	s := strconv.FormatFloat(*c.Value, 'f', c.Decimals, 64)
+	if c.Spread != nil {
+		s += " ± " + strconv.FormatFloat(*c.Spread, 'f', 2, 64)
 	}
 	return s
 }
@@ -170,9 +169,9 @@ func printed(number int) *Benchmark {
 		for j, column := range in.Columns {
 			task := noError(FindTask(column.Task, Tasks))
 			trial := Trial{task.ID, r.Method, slices.Concat(column.Set, r.Set), column.Agents}
-			cell := Cell{Value: r.Values[j], Decimals: task.Decimals, Bold: slices.Contains(r.Bold, j), Trial: trial}
-			if cell.HasSpread = len(r.Spreads) > 0; cell.HasSpread {
-				cell.Spread = r.Spreads[j]
+			cell := Cell{Value: &r.Values[j], Decimals: task.Decimals, Bold: slices.Contains(r.Bold, j), Trial: trial}
+			if len(r.Spreads) > 0 {
+				cell.Spread = &r.Spreads[j]
 			}
 			if column.Difference {
 				cell.Minus = &Trial{Task: task.ID, Method: r.Method, Set: r.Set}
