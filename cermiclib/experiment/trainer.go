@@ -91,13 +91,12 @@ func (t *trainer) observe(k int) error {
 	return nil
 }
 
-type rolloutHooks struct{}
+type rolloutHook struct{}
 
 // OnRollout returns a context in which f gets every rollout batch before the learner, one rollout per group of agents,
 // with the frames trained before. f runs on the goroutine that trains; it must not change or keep the batch.
 func OnRollout(ctx context.Context, f func(frames int, batch []*rl.Rollout)) context.Context {
-	before, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout))
-	return context.WithValue(ctx, rolloutHooks{}, append(slices.Clone(before), f))
+	return context.WithValue(ctx, rolloutHook{}, f)
 }
 
 type stepHook struct{}
@@ -124,13 +123,12 @@ func (t *trainer) learn(ctx context.Context, scalars rl.Scalars) (rl.Scalars, er
 	if err := t.finite(scalars); err != nil {
 		return nil, t.causeOf(err)
 	}
-	hooks, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout))
-	var batch []*rl.Rollout
-	for _, g := range t.groups {
-		batch = append(batch, g.x)
-	}
-	for _, h := range hooks {
-		h(t.frames, batch)
+	if show, ok := ctx.Value(rolloutHook{}).(func(int, []*rl.Rollout)); ok {
+		var batch []*rl.Rollout
+		for _, g := range t.groups {
+			batch = append(batch, g.x)
+		}
+		show(t.frames, batch)
 	}
 	own, errs := make([]rl.Scalars, len(t.groups)), make([]error, len(t.groups))
 	var all sync.WaitGroup

@@ -77,7 +77,7 @@ func parseCheckpoint(data []byte, id string) (c Checkpoint, record *Record, err 
 }
 
 // Checkpoint returns the last saved state of the run called id without claiming it: to inspect or to fork, not to
-// resume from. It is in the run's folder, or else in checkpoints/<ID>.safetensors.gz of a layer.
+// resume from. It is in the run's folder, or else in checkpoints/<ID>.safetensors.gz of the layer.
 func (s *Store) Checkpoint(id string) (Checkpoint, error) {
 	if err := checkID(id); err != nil {
 		return Checkpoint{}, err
@@ -100,7 +100,7 @@ func (s *Store) Checkpoint(id string) (Checkpoint, error) {
 	return c, err
 }
 
-// Parts of the names of variables in a checkpoint, and of files in a layer.
+// Parts of the names of variables in a checkpoint, and of files in the layer.
 const (
 	checkpointsFolder = "checkpoints"
 
@@ -114,7 +114,7 @@ const (
 // record, which names the file's hash. The error wraps fs.ErrNotExist if there is neither.
 func (s *Store) Weights(id string) (Checkpoint, error) {
 	c, err := s.Checkpoint(id)
-	packed, ok := s.base[id]
+	packed, ok := s.packed[id]
 	if !errors.Is(err, fs.ErrNotExist) || !ok {
 		return c, err
 	}
@@ -123,7 +123,7 @@ func (s *Store) Weights(id string) (Checkpoint, error) {
 		return c, err
 	}
 	name := path.Join(weightsMark, id+weightsSuffix)
-	data, err := fs.ReadFile(packed.fsys, name)
+	data, err := fs.ReadFile(s.base, name)
 	if err != nil {
 		return c, err
 	}

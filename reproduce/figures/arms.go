@@ -130,8 +130,16 @@ func valuesOf(g results.Group, of func(*results.Record) float64) (out []float64)
 	return out
 }
 
+// last is the last evaluation of a run, an empty one without any.
+func last(r *results.Record) results.Eval {
+	if len(r.Evals) == 0 {
+		return results.Eval{}
+	}
+	return r.Evals[len(r.Evals)-1]
+}
+
 // lastSuccess is the share of successful episodes in the last evaluation, NaN where a task defines no success.
-func lastSuccess(r *results.Record) float64 { return stat.Mean(r.Last().Success, nil) }
+func lastSuccess(r *results.Record) float64 { return stat.Mean(last(r).Success, nil) }
 
 // number is three digits, or a dash where nothing was averaged.
 func number(v float64) string { return written("%.3g", v) }

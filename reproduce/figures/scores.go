@@ -113,15 +113,15 @@ func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
 		drawn := map[float64]bool{} // variants of a method share a cell of the paper
 		for _, g := range t.groups {
 			cell, other, ok := paper.PrintedFor(t.task, g.Method, reward)
-			if !ok || drawn[*cell.Value] {
+			if !ok || drawn[cell.Value] {
 				continue
 			}
-			drawn[*cell.Value] = true
+			drawn[cell.Value] = true
 			label := "published: " + paper.DisplayName(g.Method)
 			if other {
 				label += ", " + otherReward[reward]
 			}
-			list[i].others = append(list[i].others, level(label, *cell.Value, g.Runs[0].Frames))
+			list[i].others = append(list[i].others, level(label, cell.Value, g.Runs[0].Frames))
 		}
 	}
 	return returnsOf(list...)
@@ -183,7 +183,7 @@ func PaperBudgetTable(st *results.Store, shorter, reward string) (any, error) {
 				row[4] = stats.Welch(long, earlier).String()
 			}
 			if cell, other, ok := paper.PrintedFor(task.task, g.Method, reward); ok {
-				row[5], row[6] = cell.Printed(), viz.Fixed(stat.Mean(long, nil)-*cell.Value, cell.Decimals)
+				row[5], row[6] = cell.Printed(), viz.Fixed(stat.Mean(long, nil)-cell.Value, cell.Decimals)
 				if other {
 					row[5] += "°"
 				}

@@ -77,7 +77,7 @@ func TeamsOf(task string, methods []string, budget string, seeds int, sizes []in
 // ThresholdsOf lists the experiments of tasks and methods, at least one of each, with the sparse reward in each of
 // the given numbers of parts. changes are as for TeamsOf.
 func ThresholdsOf(tasks, methods []string, budget string, seeds int, parts []int, changes ...string) (*Sweep, error) {
-	earned := measure{"sparse return", func(r *results.Record, _ int) float64 { return stat.Mean(r.Last().Sparse, nil) },
+	earned := measure{"sparse return", func(r *results.Record, _ int) float64 { return stat.Mean(last(r).Sparse, nil) },
 		func(p *scripted.Episodes, _ int) float64 { return stat.Mean(p.Sparse, nil) }}
 	s := &Sweep{methods: methods, setting: partialRewards, measures: []measure{earned},
 		policies: []scripted.Policy{scripted.Random}}

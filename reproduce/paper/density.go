@@ -75,7 +75,7 @@ func DenseAndSparse(src Source, suite Suite, methods []string, changes ...string
 				t.Rows[i] = append(t.Rows[i], estimate(runs.scores(trial), task.Decimals))
 			}
 			published, _ := Sota.of(Trial{Task: task.ID, Method: m.ID})
-			t.Rows[i] = append(t.Rows[i], viz.Fixed(*published.Value, task.Decimals))
+			t.Rows[i] = append(t.Rows[i], viz.Fixed(published.Value, task.Decimals))
 		}
 	}
 	return t, runs.err

@@ -47,7 +47,9 @@ func (t *Benchmark) Results(src Source) (viz.ScoreTable, error) {
 		if cells := row.Theorems(); cells != nil {
 			apart := viz.Row{Group: row.Group, Head: row.Head, Ours: "ours: " + TheoremBonus}
 			for _, cell := range cells {
-				apart.Cells = append(apart.Cells, cell.measure(&runs))
+				ours := cell.measure(&runs)
+				ours.Published = nil
+				apart.Cells = append(apart.Cells, ours)
 			}
 			g.Rows = append(g.Rows, apart)
 		}
@@ -87,9 +89,10 @@ func (a *asked) same(t, u Trial) bool { return a.of(t).Runs[0].ID == a.of(u).Run
 
 // measure is the cell with ours beside the published number.
 func (c Cell) measure(runs *asked) viz.Cell {
-	out := viz.Cell{Published: c.Value, Spread: c.Spread, Decimals: c.Decimals, Low: math.NaN(), High: math.NaN()}
+	out := viz.Cell{Published: &c.Value, Spread: c.Spread, Decimals: c.Decimals, Low: math.NaN(), High: math.NaN()}
 	if c.Dense != nil {
-		dense := Cell{Decimals: c.Decimals, Trial: *c.Dense}.measure(runs) // nothing is printed for it in this cell
+		dense := Cell{Decimals: c.Decimals, Trial: *c.Dense}.measure(runs)
+		dense.Published = nil // it is printed for training on the sparse reward
 		out.Dense = &dense
 	}
 	x, own := runs.scores(c.Trial), runs.of(c.Trial)

@@ -251,7 +251,7 @@ func TestAPartOfATableKeepsItsCells(t *testing.T) {
 		t.Fatalf("%v, %v", row, err)
 	}
 	part, err := Sota.Only("Balanc*", "Naviga")
-	if err != nil || len(part.Columns) != 2 || *part.Rows[9].Cells[0].Value != 67.3 || part.Rows[9].Cells[1].Trial.Task != "vmas/navigation" {
+	if err != nil || len(part.Columns) != 2 || part.Rows[9].Cells[0].Value != 67.3 || part.Rows[9].Cells[1].Trial.Task != "vmas/navigation" {
 		t.Errorf("%v, %v", part, err)
 	}
 	if memory, err := Ablation.Row("Memory", "GRU"); err != nil || memory.Rows[0].Cells[0].Trial.Set[0] != "explore.memory=gru" {

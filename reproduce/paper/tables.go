@@ -49,7 +49,7 @@ func (r Row) Theorems() (cells []Cell) {
 
 // Cell is one published number and how to get ours.
 type Cell struct {
-	Value    *float64 // as published; nil: ours alone
+	Value    float64  // as published
 	Decimals int      // printed digits after the point
 	Spread   *float64 // the printed ±, with two decimals, in Table 3; else nil
 	Bold     bool     // as printed
@@ -107,7 +107,7 @@ func (c Cell) changed(change func(*Trial)) Cell {
 
 // Printed is the number as it stands in the paper, with its ± if it has one.
 func (c Cell) Printed() string {
-	s := strconv.FormatFloat(*c.Value, 'f', c.Decimals, 64)
+	s := strconv.FormatFloat(c.Value, 'f', c.Decimals, 64)
 	if c.Spread != nil {
 		s += " ± " + strconv.FormatFloat(*c.Spread, 'f', 2, 64)
 	}
@@ -169,7 +169,7 @@ func printed(number int) *Benchmark {
 		for j, column := range in.Columns {
 			task := noError(FindTask(column.Task, Tasks))
 			trial := Trial{task.ID, r.Method, slices.Concat(column.Set, r.Set), column.Agents}
-			cell := Cell{Value: &r.Values[j], Decimals: task.Decimals, Bold: slices.Contains(r.Bold, j), Trial: trial}
+			cell := Cell{Value: r.Values[j], Decimals: task.Decimals, Bold: slices.Contains(r.Bold, j), Trial: trial}
 			if len(r.Spreads) > 0 {
 				cell.Spread = &r.Spreads[j]
 			}

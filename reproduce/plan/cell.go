@@ -129,8 +129,7 @@ func (c *Cell) Report(st *results.Store) (viz.Box, error) {
 		line += " Seeds: " + strings.Join(each, ", ") + "."
 	}
 	box.Lines = append(box.Lines, line)
-	theirs := *cell.Value
-	difference := stats.Interval{Value: ours.Value - theirs, Low: ours.Low - theirs, High: ours.High - theirs}
+	difference := stats.Interval{Value: ours.Value - cell.Value, Low: ours.Low - cell.Value, High: ours.High - cell.Value}
 	less, share := "Ours less published: "+paper.Rounded(difference, cell.Decimals)+".", ""
 	if all := framesOf("paper"); measured.Frames < all {
 		share = fmt.Sprintf("%s of the paper's %s frames. ", commas(measured.Frames), commas(all))
