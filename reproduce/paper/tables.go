@@ -211,11 +211,8 @@ func (t *Benchmark) Names() []string {
 	names := slices.Clone(t.Columns)
 	for i, head := range names {
 		abbreviation, rest, _ := strings.Cut(head, " ")
-		for _, task := range Tasks {
-			if task.Abbreviation == abbreviation {
-				star := strings.Repeat("*", strings.Count(abbreviation, "*"))
-				names[i] = strings.TrimSpace(task.Name + star + " " + rest)
-			}
+		if j := slices.IndexFunc(Tasks, func(t Task) bool { return t.Abbreviation == abbreviation }); j >= 0 {
+			names[i] = strings.TrimSpace(Tasks[j].Title() + " " + rest)
 		}
 	}
 	return names
