@@ -43,8 +43,8 @@ func (v *coverage) note(k, e int) {
 	}
 }
 
-// count counts the noted cells of a rollout batch. It writes into the batch of each group how often training has visited
-// the cell where each agent step ended; 0 outside the projection.
+// count counts the noted cells of a rollout batch. It writes into the batch of each group how often training has
+// visited the cell where each agent step ended; 0 outside the projection.
 func (v *coverage) count(groups []*group) {
 	if v == nil {
 		return

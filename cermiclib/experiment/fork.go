@@ -3,10 +3,10 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,8 +156,8 @@ func (e Config) validateFork(now *envs.Spec) error {
 	if err != nil {
 		return err
 	}
-	if parent.Task.Shared().NumEnvs != e.Task.Shared().NumEnvs || was.Agents != now.Agents || was.InLen() != now.InLen() || was.State != now.State ||
-		was.Act.Choices != now.Act.Choices || was.Act.Dim != now.Act.Dim {
+	if parent.Task.Shared().NumEnvs != e.Task.Shared().NumEnvs || was.Agents != now.Agents || was.InLen() != now.InLen() ||
+		was.State != now.State || was.Act.Choices != now.Act.Choices || was.Act.Dim != now.Act.Dim {
 		return errors.New("a fork cannot change how many parallel environments, agents, observations or actions the task " +
 			"has: train a run of its own")
 	}
@@ -231,8 +231,12 @@ func (s *session) adoptParent(ctx context.Context, t *trainer) error {
 // grow again.
 func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 	stored := c.Tensors
-	c.Tensors = maps.Clone(stored)
-	maps.DeleteFunc(c.Tensors, func(name string, _ safetensors.Tensor) bool { return strings.HasPrefix(name, weightsPrefix) })
+	c.Tensors = safetensors.Tensors{}
+	for name, x := range stored {
+		if !strings.HasPrefix(name, weightsPrefix) {
+			c.Tensors[name] = x
+		}
+	}
 	for _, g := range t.groups {
 		for _, v := range nn.Variables(g.build.Store, "/") {
 			own := g.tensorOf(v.Path())
@@ -256,15 +260,12 @@ func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 // keeps the running episodes; otherwise it keeps only the learned state and starts new ones.
 func (t *trainer) adopt(ctx context.Context, c results.Checkpoint, from Config) error {
 	was, err := conf.Marshal(from.Task)
-	if err != nil {
-		return err
-	}
-	now, err := conf.Marshal(t.exp.Task)
-	if err != nil {
+	now, failed := conf.Marshal(t.exp.Task)
+	if err := cmp.Or(err, failed); err != nil {
 		return err
 	}
 	if string(was) == string(now) {
-		_, err = t.restore(ctx, c)
+		_, err := t.restore(ctx, c)
 		return err
 	}
 	if t.groups[0].x.Replay != nil { // all have the same learner

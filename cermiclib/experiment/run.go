@@ -199,7 +199,8 @@ func (s *session) train(ctx context.Context) error {
 		if over {
 			return s.claim.Finish(s.host())
 		}
-		done := iteration{start: time.Now()} // a new one each time: a stage that was left behind may still write into it
+		// A new one each time, since a stage that was left behind may still write into it.
+		done := iteration{start: time.Now()}
 		if err := s.patiently(ctx, func() (err error) {
 			done.scalars, err = s.trainer.collect(ctx)
 			return err
@@ -262,11 +263,11 @@ func (s *session) iterate(ctx context.Context, out *iteration) (err error) {
 	}
 	out.fps = float64(s.trainer.frames-before) / time.Since(out.start).Seconds()
 	if s.due(before, s.trainer.frames) {
-		var watch watcher // of a run that somebody follows
+		var watch []watcher // of a run that somebody follows
 		if len(s.watch) > 0 {
-			watch = out.film.watch
+			watch = append(watch, out.film.watch)
 		}
-		out.eval, err = s.trainer.evaluate(ctx, watch)
+		out.eval, err = s.trainer.evaluate(ctx, watch...)
 	}
 	return err
 }

@@ -148,21 +148,30 @@ func (t *trainer) learn(ctx context.Context, scalars rl.Scalars) (rl.Scalars, er
 	return scalars, nil
 }
 
-// learnGroup updates one group, and returns its scalars under the group's name. ofRun are the run's own scalars.
+// learnGroup runs the stages after a rollout batch for one group: the explorer's reward, the learner's update, the
+// explorer's. It returns the group's scalars under its name. ofRun are the run's own scalars.
 func (t *trainer) learnGroup(ctx context.Context, g *group, ofRun rl.Scalars) (rl.Scalars, error) {
+	type stage = func(context.Context, *rl.Rollout) (rl.Scalars, error)
 	own := rl.Scalars{}
-	err := g.learn(ctx, func(s rl.Scalars) error {
-		for name, v := range s {
+	for _, run := range []stage{g.reward, g.learner.Update, g.module.Update} {
+		scalars, err := run(ctx, g.x)
+		if err != nil {
+			return nil, fmt.Errorf("iteration %d: %w", g.x.Iteration, err)
+		}
+		for name, v := range scalars {
 			name = g.path() + name
 			if _, ok := ofRun[name]; ok {
-				return fmt.Errorf("a learner or an explorer reports a scalar %s, which is the run's own: it needs another name",
-					name)
+				return nil, fmt.Errorf("a learner or an explorer reports a scalar %s, which is the run's own: it needs another "+
+					"name", name)
 			}
 			own[name] = v
 		}
-		return t.finite(own)
-	})
-	return own, err
+		if err := t.finite(own); err != nil {
+			return nil, err
+		}
+	}
+	g.logActions()
+	return own, nil
 }
 
 // collected is the number of frames of a rollout batch.
