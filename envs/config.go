@@ -71,7 +71,11 @@ func Default(name string) (Config, error) { return conf.New[Config](name) }
 func Alone(c Config) (Env, error) {
 	shared := c.Shared()
 	shared.NumEnvs = 1
-	return c.WithShared(shared).Build(1, 1)
+	env, err := c.WithShared(shared).Build(1, 1)
+	if err == nil && env == nil {
+		err = fmt.Errorf("task %s: Build returned nil and no error", c.Kind())
+	}
+	return env, err
 }
 
 // SpecOf returns the Spec of a single environment of a task.

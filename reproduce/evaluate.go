@@ -49,7 +49,7 @@ func printOutcome(out io.Writer, e experiment.Config, g results.Group) error {
 	var each []string
 	all := results.Eval{Groups: map[string][]float64{}}
 	for _, r := range g.Runs {
-		last := lastEval(r)
+		last := r.Last()
 		scores, each = append(scores, last.Score()), append(each, fmt.Sprintf("%.4g", last.Score()))
 		all.Early, all.Success = append(all.Early, last.Early...), append(all.Success, last.Success...)
 		for name, returns := range last.Groups {

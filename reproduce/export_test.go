@@ -70,14 +70,11 @@ func checkWeights(t *testing.T, st *results.Store, id string, data []byte) {
 		t.Fatalf("weights of %q, %v", meta["run"], err)
 	}
 	c := must.Get(st.Checkpoint(id))(t)
-	kept, names := map[string]string{}, map[string]bool{}
-	for _, x := range c.Tensors {
-		kept[x.Name] = string(x.Data)
-	}
-	for _, x := range tensors {
-		names[x.Name] = true
-		if kept["weights/"+x.Name] != string(x.Data) {
-			t.Errorf("%s is not what the run learned", x.Name)
+	names := map[string]bool{}
+	for name, x := range tensors {
+		names[name] = true
+		if string(c.Tensors["weights/"+name].Data) != string(x.Data) {
+			t.Errorf("%s is not what the run learned", name)
 		}
 	}
 	if !names["actor/layer_0/weights"] || !names["critic/out/bias"] || len(names) != 8 { // one hidden layer each

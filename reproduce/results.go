@@ -150,14 +150,11 @@ func unbuildable(rs []*results.Record) (n int) {
 	return n
 }
 
-// lastEval is the last evaluation of a complete run.
-func lastEval(r *results.Record) results.Eval { return r.Evals[len(r.Evals)-1] }
-
 // firstSteps are the scores over an episode's first steps, a dash if some run did not record them.
 func firstSteps(g results.Group) string {
 	var x []float64
 	for _, r := range g.Runs {
-		early := lastEval(r).Early
+		early := r.Last().Early
 		if len(early) == 0 {
 			return viz.Missing
 		}
@@ -197,7 +194,7 @@ func seeds(x []float64) string {
 func successes(g results.Group) string {
 	var x []float64
 	for _, r := range g.Runs {
-		if success := lastEval(r).Success; len(success) > 0 {
+		if success := r.Last().Success; len(success) > 0 {
 			x = append(x, math.Round(100*stat.Mean(success, nil)))
 		}
 	}

@@ -33,7 +33,7 @@ const (
 type part struct {
 	name string
 	save func() (safetensors.Tensor, error)
-	load func(safetensors.Tensor) error
+	load func(stored safetensors.Tensors) error // which have the name
 }
 
 // variable is the part of a variable.
@@ -44,10 +44,10 @@ func variable(name string, v *model.Variable) part {
 			return x, err
 		}
 		flat, err := tensors.CopyFlatData[float32](value)
-		return safetensors.New(name, flat, v.Shape().Dimensions...), err
+		return safetensors.New(flat, v.Shape().Dimensions...), err
 	}
-	load := func(x safetensors.Tensor) error {
-		flat, err := valuesOf[float32](x, v.Shape().Size())
+	load := func(stored safetensors.Tensors) error {
+		flat, err := valuesOf[float32](stored, name, v.Shape().Size())
 		if err != nil {
 			return err
 		}
@@ -59,10 +59,10 @@ func variable(name string, v *model.Variable) part {
 // array is the part of a slice of constant length.
 func array[E safetensors.Element](name string, values []E) part {
 	name = statePrefix + name
-	save := func() (safetensors.Tensor, error) { return safetensors.New(name, values), nil }
-	load := func(x safetensors.Tensor) error {
-		stored, err := valuesOf[E](x, len(values))
-		copy(values, stored)
+	save := func() (safetensors.Tensor, error) { return safetensors.New(values), nil }
+	load := func(stored safetensors.Tensors) error {
+		was, err := valuesOf[E](stored, name, len(values))
+		copy(values, was)
 		return err
 	}
 	return part{name, save, load}
@@ -71,13 +71,13 @@ func array[E safetensors.Element](name string, values []E) part {
 // encoded is the part of a component that encodes its own state.
 func encoded(name string, encode func() []byte, decode func([]byte) error) part {
 	name = statePrefix + name
-	save := func() (safetensors.Tensor, error) { return safetensors.New(name, encode()), nil }
-	return part{name, save, func(x safetensors.Tensor) error { return decode(x.Data) }}
+	save := func() (safetensors.Tensor, error) { return safetensors.New(encode()), nil }
+	return part{name, save, func(stored safetensors.Tensors) error { return decode(stored[name].Data) }}
 }
 
-// valuesOf returns the values of x, which must be n.
-func valuesOf[E safetensors.Element](x safetensors.Tensor, n int) ([]E, error) {
-	values, err := safetensors.Values[E](x)
+// valuesOf returns the values of a tensor, which must be n.
+func valuesOf[E safetensors.Element](stored safetensors.Tensors, name string, n int) ([]E, error) {
+	values, err := safetensors.Values[E](stored, name)
 	if err == nil && len(values) != n {
 		return nil, fmt.Errorf("it has %d values, the experiment %d", len(values), n)
 	}
@@ -141,7 +141,7 @@ func (t *trainer) running() []part {
 // checkpoint copies everything that the next iteration depends on. It omits random streams, which are named by the
 // iteration.
 func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
-	c := results.Checkpoint{Frames: t.frames, Meta: map[string]string{
+	c := results.Checkpoint{Frames: t.frames, Tensors: safetensors.Tensors{}, Meta: map[string]string{
 		"iteration": strconv.Itoa(t.iteration),
 		"seconds":   strconv.FormatFloat(seconds, 'f', 3, 64),
 	}}
@@ -150,7 +150,7 @@ func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
 		if err != nil {
 			return c, fmt.Errorf("%s: %w", p.name, err)
 		}
-		c.Tensors = append(c.Tensors, x)
+		c.Tensors[p.name] = x
 	}
 	return c, nil
 }
@@ -163,7 +163,7 @@ func (t *trainer) restore(ctx context.Context, c results.Checkpoint) (seconds fl
 	if err := t.restoreLearned(c); err != nil {
 		return 0, err
 	}
-	if err := load(t.running(), named(c.Tensors)); err != nil {
+	if err := load(t.running(), c.Tensors); err != nil {
 		return 0, err
 	}
 	if err := t.observe(0); err != nil {
@@ -177,11 +177,10 @@ func (t *trainer) restore(ctx context.Context, c results.Checkpoint) (seconds fl
 
 // restoreLearned restores what a run has learned, without its episodes.
 func (t *trainer) restoreLearned(c results.Checkpoint) (err error) {
-	stored := named(c.Tensors)
-	if err := t.restoreWeights(stored, false); err != nil {
+	if err := t.restoreWeights(c); err != nil {
 		return err
 	}
-	if err := load(t.components(), stored); err != nil {
+	if err := load(t.components(), c.Tensors); err != nil {
 		return err
 	}
 	t.frames = c.Frames
@@ -191,18 +190,18 @@ func (t *trainer) restoreLearned(c results.Checkpoint) (err error) {
 	return nil
 }
 
-// restoreWeights loads exactly the variables that building the experiment made. If bare, variables that only training
-// reads may be missing.
-func (t *trainer) restoreWeights(stored map[string]safetensors.Tensor, bare bool) error {
+// restoreWeights loads exactly the variables that building the experiment made. In a bare checkpoint, variables that
+// only training reads may be missing.
+func (t *trainer) restoreWeights(c results.Checkpoint) error {
 	parts := slices.DeleteFunc(t.variables(), func(p part) bool {
-		_, ok := stored[p.name]
-		return !ok && bare && results.ForTraining(strings.TrimPrefix(p.name, weightsPrefix))
+		_, ok := c.Tensors[p.name]
+		return !ok && c.Bare && results.ForTraining(strings.TrimPrefix(p.name, weightsPrefix))
 	})
-	if err := load(parts, stored); err != nil {
+	if err := load(parts, c.Tensors); err != nil {
 		return err
 	}
 	n := 0
-	for name := range stored {
+	for name := range c.Tensors {
 		if strings.HasPrefix(name, weightsPrefix) {
 			n++
 		}
@@ -214,13 +213,12 @@ func (t *trainer) restoreWeights(stored map[string]safetensors.Tensor, bare bool
 }
 
 // load loads parts from the tensors of a checkpoint.
-func load(parts []part, stored map[string]safetensors.Tensor) error {
+func load(parts []part, stored safetensors.Tensors) error {
 	for _, p := range parts {
-		x, ok := stored[p.name]
-		if !ok {
+		if _, ok := stored[p.name]; !ok {
 			return fmt.Errorf("%s is missing", p.name)
 		}
-		if err := p.load(x); err != nil {
+		if err := p.load(stored); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
@@ -231,14 +229,6 @@ func load(parts []part, stored map[string]safetensors.Tensor) error {
 func errUnfit(id string, err error) error {
 	return fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew",
 		id, err)
-}
-
-func named(tensors []safetensors.Tensor) map[string]safetensors.Tensor {
-	out := make(map[string]safetensors.Tensor, len(tensors))
-	for _, x := range tensors {
-		out[x.Name] = x
-	}
-	return out
 }
 
 // A replay buffer can have gigabytes, too much for a checkpoint every few seconds. A checkpoint therefore holds all
@@ -262,9 +252,9 @@ func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error
 	if _, ok := t.env.(envs.Fallible); ok {
 		return fmt.Errorf("what happened in %s cannot be played again, and a value learner needs all of it", t.spec.Name)
 	}
-	stored, batches := named(c.Tensors), c.Frames/t.collected()
+	batches := c.Frames / t.collected()
 	for _, g := range t.groups {
-		g.actionLog = stored[statePrefix+g.path()+"played"].Data
+		g.actionLog = c.Tensors[statePrefix+g.path()+"played"].Data
 		if len(g.actionLog) != batches*g.x.Rows() {
 			return errForgotten
 		}
@@ -291,7 +281,7 @@ func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error
 			}
 		}
 	}
-	if !bytes.Equal(t.env.Save(nil), stored[statePrefix+"environment"].Data) {
+	if !bytes.Equal(t.env.Save(nil), c.Tensors[statePrefix+"environment"].Data) {
 		return errForgotten
 	}
 	return nil

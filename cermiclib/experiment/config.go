@@ -89,11 +89,11 @@ func (e Config) Validate() error {
 		return fmt.Errorf("explore=epsilon is for policy gradients, a value learner has an ε of its own: set explore=none, " +
 			"and learner.eps_init, learner.eps_end and learner.exploration_anneal_frames")
 	}
-	spec, err := e.spec()
+	spec, err := envs.SpecOf(e.Task) // of one environment, since the requested number may not fit into memory
 	if err != nil {
 		return err
 	}
-	if copies, frames := spec.NumEnvs, e.Learner.CollectFrames(); frames < 1 || frames%copies != 0 {
+	if copies, frames := e.Task.Shared().NumEnvs, e.Learner.CollectFrames(); frames < 1 || frames%copies != 0 {
 		return fmt.Errorf("a rollout batch has %d frames, want a multiple of the %d parallel environments of %s",
 			frames, copies, e.Task.Kind())
 	}
@@ -101,22 +101,6 @@ func (e Config) Validate() error {
 		return e.validateFork(spec)
 	}
 	return nil
-}
-
-// spec describes e's task. It is built with one environment, since the requested number may not fit into
-// memory.
-func (e Config) spec() (*envs.Spec, error) {
-	env, err := e.withCopies(1).Task.Build(e.Seed, 1)
-	if err != nil {
-		return nil, err
-	}
-	if env == nil {
-		return nil, fmt.Errorf("task %s: Build returned nil and no error", e.Task.Kind())
-	}
-	defer envs.Close(env)
-	s := *env.Spec()
-	s.NumEnvs = e.Task.Shared().NumEnvs
-	return &s, nil
 }
 
 // withCopies is e with n parallel environments. No weight depends on their number.

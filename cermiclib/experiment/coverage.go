@@ -36,36 +36,29 @@ func newCoverage(env envs.Env, frames int) *coverage {
 	return v
 }
 
-// note counts the cells in which step k of a rollout batch of e copies left the agents.
+// note keeps the cells in which step k of a rollout batch of e copies left the agents.
 func (v *coverage) note(k, e int) {
+	if v != nil {
+		v.of.Cover(v.cells[k*e*v.agents : (k+1)*e*v.agents])
+	}
+}
+
+// count counts the noted cells of a rollout batch. It writes into the batch of each group how often training has
+// visited the cell where each agent step ended; 0 outside the projection.
+func (v *coverage) count(groups []*group) {
 	if v == nil {
 		return
 	}
-	if k == 0 {
-		clear(v.visits.Recent)
-	}
-	cells := v.cells[k*e*v.agents : (k+1)*e*v.agents]
-	v.of.Cover(cells)
-	for _, cell := range cells {
+	clear(v.visits.Recent)
+	for _, cell := range v.cells {
 		if cell >= 0 {
 			v.visits.Counts[cell]++
 			v.visits.Recent[cell]++
 		}
 	}
-}
-
-// fillVisits writes into the rollout batch of each group how often training has visited the cell where each agent step
-// ended; 0 outside the projection.
-func (v *coverage) fillVisits(groups []*group) {
-	if v == nil {
-		return
-	}
 	for _, g := range groups {
-		if g.x.Visits == nil {
-			g.x.Visits = make([]float32, len(g.x.Intrinsic))
-		}
+		g.x.Visits = make([]float32, len(g.x.Intrinsic))
 		for row := range g.x.Visits {
-			g.x.Visits[row] = 0
 			if cell := v.cell(g, row); cell >= 0 {
 				g.x.Visits[row] = float32(v.visits.Counts[cell])
 			}
@@ -141,7 +134,7 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 	if v == nil {
 		return nil, fmt.Errorf("run %s on %s has no count of visits", id, e.Task.Kind())
 	}
-	if err := load(v.parts(), named(saved.Tensors)); err != nil {
+	if err := load(v.parts(), saved.Tensors); err != nil {
 		return nil, errUnfit(id, err)
 	}
 	return v.snapshot(saved.Frames), nil

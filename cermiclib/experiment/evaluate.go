@@ -20,7 +20,7 @@ type watcher func(t int, env envs.Env, s *envs.Step, seats []seat)
 
 // evaluate plays episodes in fresh environments without the explorer. Scores are the benchmark's metric over its own
 // horizon, sparse returns those over the horizon of training. Other episodes replace aborted ones, up to twice as many.
-func (t *trainer) evaluate(ctx context.Context, watch watcher) (*results.Eval, error) {
+func (t *trainer) evaluate(ctx context.Context, watch ...watcher) (*results.Eval, error) {
 	out, begun, want := &results.Eval{Frames: t.frames}, 0, t.exp.Budget.EvalEpisodes
 	if !t.groups[0].view.All() {
 		out.Groups = map[string][]float64{}
@@ -55,7 +55,7 @@ func (t *trainer) evaluate(ctx context.Context, watch watcher) (*results.Eval, e
 
 // play runs one episode in every environment of env until the wanted ones are over, in the first environments. It
 // appends the ones that were not aborted to out.
-func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *results.Eval, watch watcher) error {
+func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *results.Eval, watch []watcher) error {
 	s := env.Spec()
 	step, act := envs.NewStep(s), envs.NewActions(s)
 	seats, isFirst := t.seats(step, act), slices.Repeat([]uint8{1}, s.NumEnvs)
@@ -64,8 +64,8 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 	if err := envs.Err(env); err != nil {
 		return err
 	}
-	if watch != nil {
-		watch(0, env, step, seats)
+	for _, w := range watch {
+		w(0, env, step, seats)
 	}
 	n := min(s.NumEnvs, t.exp.Budget.EvalEpisodes-len(out.Scores))
 	episodes, over := make([]evalEpisode, n), make([]bool, n)
@@ -84,8 +84,8 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 		for _, p := range seats {
 			p.view.Gather(p.step, step)
 		}
-		if watch != nil {
-			watch(k+1, env, step, seats)
+		for _, w := range watch {
+			w(k+1, env, step, seats)
 		}
 		for c := range episodes {
 			if !over[c] {
@@ -215,7 +215,7 @@ func Episode(ctx context.Context, e Config, st *results.Store) ([]envs.Scene, *r
 		return nil, nil, err
 	}
 	defer t.close()
-	return t.filmed(ctx, nil)
+	return t.filmed(ctx)
 }
 
 // Untrained is Episode with e's initial weights, in the episode that Episode plays when e's run is complete.
@@ -230,22 +230,17 @@ func Untrained(ctx context.Context, e Config) ([]envs.Scene, *results.Eval, erro
 	}
 	defer t.close()
 	t.frames = e.end() // names the episode
-	return t.filmed(ctx, nil)
+	return t.filmed(ctx)
 }
 
-// filmed plays an episode of the only environment. watch sees it as well and may be nil.
-func (t *trainer) filmed(ctx context.Context, watch watcher) ([]envs.Scene, *results.Eval, error) {
+// filmed plays an episode of the only environment. watch sees it as well.
+func (t *trainer) filmed(ctx context.Context, watch ...watcher) ([]envs.Scene, *results.Eval, error) {
 	if _, ok := t.env.(envs.Scener); !ok {
 		return nil, nil, fmt.Errorf("%s cannot be drawn", t.exp.Task.Kind())
 	}
 	t.exp.Budget.EvalEpisodes = 1
 	var f film
-	eval, err := t.evaluate(ctx, func(k int, env envs.Env, step *envs.Step, seats []seat) {
-		f.watch(k, env, step, seats)
-		if watch != nil {
-			watch(k, env, step, seats)
-		}
-	})
+	eval, err := t.evaluate(ctx, append(watch, f.watch)...)
 	return f.scenes, eval, err
 }
 
@@ -274,5 +269,5 @@ func Evaluate(ctx context.Context, e, as Config, st *results.Store) (*results.Ev
 		return nil, err
 	}
 	defer t.close()
-	return t.evaluate(ctx, nil)
+	return t.evaluate(ctx)
 }

@@ -3,6 +3,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,12 +152,12 @@ func (e Config) validateFork(now *envs.Spec) error {
 			return err
 		}
 	}
-	was, err := parent.spec()
+	was, err := envs.SpecOf(parent.Task)
 	if err != nil {
 		return err
 	}
-	if was.NumEnvs != now.NumEnvs || was.Agents != now.Agents || was.InLen() != now.InLen() || was.State != now.State ||
-		was.Act.Choices != now.Act.Choices || was.Act.Dim != now.Act.Dim {
+	if parent.Task.Shared().NumEnvs != e.Task.Shared().NumEnvs || was.Agents != now.Agents || was.InLen() != now.InLen() ||
+		was.State != now.State || was.Act.Choices != now.Act.Choices || was.Act.Dim != now.Act.Dim {
 		return errors.New("a fork cannot change how many parallel environments, agents, observations or actions the task " +
 			"has: train a run of its own")
 	}
@@ -229,10 +230,13 @@ func (s *session) adoptParent(ctx context.Context, t *trainer) error {
 // EMA copies the values of the trained original. So α can become 0, which has no decoder and no momentum encoder, and
 // grow again.
 func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
-	stored := named(c.Tensors)
-	c.Tensors = slices.DeleteFunc(slices.Clone(c.Tensors), func(x safetensors.Tensor) bool {
-		return strings.HasPrefix(x.Name, weightsPrefix)
-	})
+	stored := c.Tensors
+	c.Tensors = safetensors.Tensors{}
+	for name, x := range stored {
+		if !strings.HasPrefix(name, weightsPrefix) {
+			c.Tensors[name] = x
+		}
+	}
 	for _, g := range t.groups {
 		for _, v := range nn.Variables(g.build.Store, "/") {
 			own := g.tensorOf(v.Path())
@@ -246,8 +250,7 @@ func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 					return c, err
 				}
 			}
-			x.Name = own
-			c.Tensors = append(c.Tensors, x)
+			c.Tensors[own] = x
 		}
 	}
 	return c, nil
@@ -257,15 +260,12 @@ func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 // keeps the running episodes; otherwise it keeps only the learned state and starts new ones.
 func (t *trainer) adopt(ctx context.Context, c results.Checkpoint, from Config) error {
 	was, err := conf.Marshal(from.Task)
-	if err != nil {
-		return err
-	}
-	now, err := conf.Marshal(t.exp.Task)
-	if err != nil {
+	now, failed := conf.Marshal(t.exp.Task)
+	if err := cmp.Or(err, failed); err != nil {
 		return err
 	}
 	if string(was) == string(now) {
-		_, err = t.restore(ctx, c)
+		_, err := t.restore(ctx, c)
 		return err
 	}
 	if t.groups[0].x.Replay != nil { // all have the same learner

@@ -128,22 +128,6 @@ func inGroup(view *envs.View, err error) error {
 	return fmt.Errorf("group %s: %w", view.Name, err)
 }
 
-// learn runs the stages after a rollout batch: the explorer's reward, the learner's update, the explorer's.
-func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
-	type stage = func(context.Context, *rl.Rollout) (rl.Scalars, error)
-	for _, run := range []stage{g.reward, g.learner.Update, g.module.Update} {
-		s, err := run(ctx, g.x)
-		if err != nil {
-			return fmt.Errorf("iteration %d: %w", g.x.Iteration, err)
-		}
-		if err := done(s); err != nil {
-			return err
-		}
-	}
-	g.logActions()
-	return nil
-}
-
 // reward writes the intrinsic rewards, which must be finite.
 func (g *group) reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	s, err := g.module.Reward(ctx, x)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"cermic/cermiclib/learn"
-	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
 	"cermic/envs/vmas"
@@ -71,7 +70,7 @@ func TestGroupsAreTrainedApart(t *testing.T) {
 			}
 			must.Get(tr.collect(t.Context()))(t)
 			for k, g := range tr.groups {
-				must.Do(t, g.learn(t.Context(), func(rl.Scalars) error { return nil }))
+				must.Get(tr.learnGroup(t.Context(), g, nil))(t)
 				after := []map[string]string{variablesOf(t, tr, "adversary"), variablesOf(t, tr, "agent")}
 				if maps.Equal(before[k], after[k]) {
 					t.Errorf("group %s learned nothing", g.view.Name)
@@ -88,7 +87,7 @@ func TestGroupsAreTrainedApart(t *testing.T) {
 // TestAGroupSeesItsOwnObservation: an adversary's networks read its 8 numbers, a good agent's networks read its 10.
 // Critics read the observations of the group.
 func TestAGroupSeesItsOwnObservation(t *testing.T) {
-	all := named(stateOf(t, trainerOf(t, opposed(small("mappo")))).Tensors)
+	all := stateOf(t, trainerOf(t, opposed(small("mappo")))).Tensors
 	for name, want := range map[string]int{
 		"adversary/actor/layer_0/weights": 8, "agent/actor/layer_0/weights": 10, "adversary/critic/layer_0/weights": 8, "agent/critic/layer_0/weights": 20,
 	} {

@@ -104,7 +104,7 @@ func TestALivingAgentWithoutAChoiceIsNamed(t *testing.T) {
 	tr := trainerOf(t, cells())
 	tr.exp.Task = e.Task
 	const inEvaluation = "step 2 of an evaluation: agent 1 of environment 2 is alive"
-	_, err = tr.evaluate(t.Context(), nil)
+	_, err = tr.evaluate(t.Context())
 	must.Refuse(t, err, inEvaluation)
 }
 

@@ -32,16 +32,6 @@ type Pretraining struct {
 	Stages int           `json:"stages,omitzero" range:"0..2"` // with an optimiser of its own each; 0: a single stage, or of an earlier program, which shared one
 }
 
-// SetMemory lets p pre-train a memory with c's settings, in the stages that its kind takes. The error, one sentence,
-// refuses a memory that cannot be pre-trained.
-func (p *Pretraining) SetMemory(c memory.Config) (err error) {
-	if _, graph := c.(memory.DynamicGraph); graph {
-		p.Stages = 2
-	}
-	p.Memory, err = memory.Bare(c)
-	return err
-}
-
 // Pretrained is the result of a Pretraining: the hash that names the weights, and their quality on held-out play.
 type Pretrained struct {
 	Weights string

@@ -199,8 +199,12 @@ func (s *session) train(ctx context.Context) error {
 		if over {
 			return s.claim.Finish(s.host())
 		}
-		var done iteration // a new one each time: a stage that was left behind may still write into it
-		if err := s.patiently(ctx, func() error { return s.collect(ctx, &done) }); err != nil {
+		// A new one each time, since a stage that was left behind may still write into it.
+		done := iteration{start: time.Now()}
+		if err := s.patiently(ctx, func() (err error) {
+			done.scalars, err = s.trainer.collect(ctx)
+			return err
+		}); err != nil {
 			return s.stopped(ctx, err)
 		}
 		if first { // the update takes longer, and a page waits to see what a control has changed
@@ -251,13 +255,6 @@ type iteration struct {
 	fps     float64       // frames a second, evaluations left out, in the time left, too
 }
 
-// collect fills the rollout batch of an iteration.
-func (s *session) collect(ctx context.Context, out *iteration) (err error) {
-	out.start = time.Now()
-	out.scalars, err = s.trainer.collect(ctx)
-	return err
-}
-
 // iterate updates on the collected rollout batch, and evaluates if that is due.
 func (s *session) iterate(ctx context.Context, out *iteration) (err error) {
 	before := s.trainer.frames
@@ -266,11 +263,11 @@ func (s *session) iterate(ctx context.Context, out *iteration) (err error) {
 	}
 	out.fps = float64(s.trainer.frames-before) / time.Since(out.start).Seconds()
 	if s.due(before, s.trainer.frames) {
-		var watch watcher // of a run that somebody follows
+		var watch []watcher // of a run that somebody follows
 		if len(s.watch) > 0 {
-			watch = out.film.watch
+			watch = append(watch, out.film.watch)
 		}
-		out.eval, err = s.trainer.evaluate(ctx, watch)
+		out.eval, err = s.trainer.evaluate(ctx, watch...)
 	}
 	return err
 }

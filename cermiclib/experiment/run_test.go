@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 
@@ -214,12 +215,9 @@ func TestAChangedTaskIsNotResumed(t *testing.T) {
 		"end":    func(_ *Config, actions []uint8) []uint8 { return actions[:len(actions)-1] },
 	} {
 		changed, c := e, saved
-		c.Tensors = slices.Clone(saved.Tensors)
-		for i, x := range c.Tensors {
-			if x.Name == statePrefix+"played" {
-				c.Tensors[i] = safetensors.New(x.Name, change(&changed, slices.Clone(x.Data)))
-			}
-		}
+		c.Tensors = maps.Clone(saved.Tensors)
+		played := statePrefix + "played"
+		c.Tensors[played] = safetensors.New(change(&changed, slices.Clone(saved.Tensors[played].Data)))
 		tr := must.Get(newTrainer(changed, backend, ""))(t)
 		if err := tr.replayActions(t.Context(), c); (err == nil) != (name == "nothing") {
 			t.Errorf("%s changed: %v", name, err)

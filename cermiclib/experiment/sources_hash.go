@@ -3,6 +3,7 @@
 package experiment
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"crypto/sha256"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"cermic/cermiclib/results"
 )
 
 var (
@@ -26,11 +29,11 @@ var (
 	started           = time.Now()
 	// sourcesHash is the hash of the sources that this program was built from, empty if they have changed since or
 	// are not found.
-	sourcesHash = sync.OnceValue(func() string { return hashTree(root, Built()) })
+	sourcesHash = sync.OnceValue(func() string { return hashTree(root, built()) })
 )
 
-// Built is when the compiler last compared this program with its sources, zero if unknown: a copy's modification time.
-func Built() time.Time {
+// built is when the compiler last compared this program with its sources, zero if unknown: a copy's modification time.
+func built() time.Time {
 	program, _ := os.Executable()
 	// `go run` keeps programs in folders with such names, and has compared them with their sources.
 	if folder := filepath.Base(filepath.Dir(program)); len(folder) == len("-d")+2*sha256.Size {
@@ -40,6 +43,20 @@ func Built() time.Time {
 		return info.ModTime()
 	}
 	return time.Time{}
+}
+
+// CopyProgram writes a copy of this program, since `go run` deletes its own. It replaces the file, as another process
+// may run the old one. The copy knows as well as this program whether the sources have changed.
+func CopyProgram(to string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(program)
+	if err == nil {
+		err = results.WriteFile(to, data)
+	}
+	return cmp.Or(err, os.Chmod(to, 0o777), os.Chtimes(to, time.Time{}, built()))
 }
 
 func hashTree(root string, built time.Time) string {

@@ -130,11 +130,10 @@ func restored(e, as Config, st *results.Store) (*trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	byName := named(saved.Tensors)
-	err = t.restoreWeights(byName, saved.Bare)
+	err = t.restoreWeights(saved)
 	for _, g := range t.groups {
 		r, recalls := g.module.(explore.Inspector)
-		kept, there := byName[statePrefix+g.path()+"explorer"]
+		kept, there := saved.Tensors[statePrefix+g.path()+"explorer"]
 		if err == nil && recalls && there { // exported weights keep no state
 			err = r.Recall(kept.Data)
 		}

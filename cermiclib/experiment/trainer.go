@@ -91,13 +91,12 @@ func (t *trainer) observe(k int) error {
 	return nil
 }
 
-type rolloutHooks struct{}
+type rolloutHook struct{}
 
 // OnRollout returns a context in which f gets every rollout batch before the learner, one rollout per group of agents,
 // with the frames trained before. f runs on the goroutine that trains; it must not change or keep the batch.
 func OnRollout(ctx context.Context, f func(frames int, batch []*rl.Rollout)) context.Context {
-	before, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout))
-	return context.WithValue(ctx, rolloutHooks{}, append(slices.Clone(before), f))
+	return context.WithValue(ctx, rolloutHook{}, f)
 }
 
 type stepHook struct{}
@@ -124,13 +123,12 @@ func (t *trainer) learn(ctx context.Context, scalars rl.Scalars) (rl.Scalars, er
 	if err := t.finite(scalars); err != nil {
 		return nil, t.causeOf(err)
 	}
-	hooks, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout))
-	var batch []*rl.Rollout
-	for _, g := range t.groups {
-		batch = append(batch, g.x)
-	}
-	for _, h := range hooks {
-		h(t.frames, batch)
+	if show, ok := ctx.Value(rolloutHook{}).(func(int, []*rl.Rollout)); ok {
+		var batch []*rl.Rollout
+		for _, g := range t.groups {
+			batch = append(batch, g.x)
+		}
+		show(t.frames, batch)
 	}
 	own, errs := make([]rl.Scalars, len(t.groups)), make([]error, len(t.groups))
 	var all sync.WaitGroup
@@ -150,21 +148,30 @@ func (t *trainer) learn(ctx context.Context, scalars rl.Scalars) (rl.Scalars, er
 	return scalars, nil
 }
 
-// learnGroup updates one group, and returns its scalars under the group's name. ofRun are the run's own scalars.
+// learnGroup runs the stages after a rollout batch for one group: the explorer's reward, the learner's update, the
+// explorer's. It returns the group's scalars under its name. ofRun are the run's own scalars.
 func (t *trainer) learnGroup(ctx context.Context, g *group, ofRun rl.Scalars) (rl.Scalars, error) {
+	type stage = func(context.Context, *rl.Rollout) (rl.Scalars, error)
 	own := rl.Scalars{}
-	err := g.learn(ctx, func(s rl.Scalars) error {
-		for name, v := range s {
+	for _, run := range []stage{g.reward, g.learner.Update, g.module.Update} {
+		scalars, err := run(ctx, g.x)
+		if err != nil {
+			return nil, fmt.Errorf("iteration %d: %w", g.x.Iteration, err)
+		}
+		for name, v := range scalars {
 			name = g.path() + name
 			if _, ok := ofRun[name]; ok {
-				return fmt.Errorf("a learner or an explorer reports a scalar %s, which is the run's own: it needs another name",
-					name)
+				return nil, fmt.Errorf("a learner or an explorer reports a scalar %s, which is the run's own: it needs another "+
+					"name", name)
 			}
 			own[name] = v
 		}
-		return t.finite(own)
-	})
-	return own, err
+		if err := t.finite(own); err != nil {
+			return nil, err
+		}
+	}
+	g.logActions()
+	return own, nil
 }
 
 // collected is the number of frames of a rollout batch.
@@ -255,7 +262,7 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 	for _, g := range t.groups {
 		g.x.Observe(steps, g.step)
 	}
-	t.visited.fillVisits(t.groups)
+	t.visited.count(t.groups)
 	return done, nil
 }
 

@@ -59,19 +59,19 @@ func validate(c Config, pretrain, weights string) error {
 type Pretrained struct {
 	ID      string // 16 hexadecimal digits
 	data    []byte // as on disk
-	tensors map[string]safetensors.Tensor
+	tensors safetensors.Tensors
 }
 
 // collectWeights takes the pre-trained parts out of a store.
 func collectWeights(store *model.Store, kind string, parts []string) (*Pretrained, error) {
-	var list []safetensors.Tensor
+	list := safetensors.Tensors{}
 	for _, part := range parts {
 		for _, v := range nn.Variables(store, preScope+"/"+part) {
 			flat, err := tensors.CopyFlatData[float32](v.MustValue())
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, safetensors.New(strings.TrimPrefix(v.Path(), preScope+"/"), flat, v.Shape().Dimensions...))
+			list[strings.TrimPrefix(v.Path(), preScope+"/")] = safetensors.New(flat, v.Shape().Dimensions...)
 		}
 	}
 	var out bytes.Buffer
@@ -87,11 +87,7 @@ func readPretrained(data []byte) (*Pretrained, error) {
 		return nil, err
 	}
 	hash := sha256.Sum256(data)
-	p := &Pretrained{ID: hex.EncodeToString(hash[:8]), data: data, tensors: map[string]safetensors.Tensor{}}
-	for _, t := range list {
-		p.tensors[t.Name] = t
-	}
-	return p, nil
+	return &Pretrained{ID: hex.EncodeToString(hash[:8]), data: data, tensors: list}, nil
 }
 
 // PretrainedPath is where weights lie in a store's folder.
@@ -143,7 +139,7 @@ func (p *Pretrained) fill(sc *model.Scope, fresh bool, parts []string) {
 				panic(fmt.Errorf("the pre-trained weights %s have %s of shape %v, this memory and task want %v",
 					p.ID, name, t.Shape, want))
 			}
-			flat, err := safetensors.Values[float32](t)
+			flat, err := safetensors.Values[float32](p.tensors, name)
 			if err == nil {
 				err = v.SetValue(tensors.FromFlatDataAndDimensions(flat, want...))
 			}

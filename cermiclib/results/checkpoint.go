@@ -13,7 +13,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,10 +21,10 @@ import (
 
 // Checkpoint is everything that a run needs to continue as if it had not stopped.
 type Checkpoint struct {
-	Frames  int                  // trained so far
-	Tensors []safetensors.Tensor // weights, optimiser moments, environment and recurrent states
-	Meta    map[string]string    // anything else; keys that start with "run." are the store's
-	Bare    bool                 // Tensors are weights alone, to act with and not to resume from
+	Frames  int                 // trained so far
+	Tensors safetensors.Tensors // weights, optimiser moments, environment and recurrent states
+	Meta    map[string]string   // anything else; keys that start with "run." are the store's
+	Bare    bool                // Tensors are weights alone, to act with and not to resume from
 }
 
 // Metadata keys that the store adds. A checkpoint holds the record that led to it, so that it suffices to resume.
@@ -78,7 +77,7 @@ func parseCheckpoint(data []byte, id string) (c Checkpoint, record *Record, err 
 }
 
 // Checkpoint returns the last saved state of the run called id without claiming it: to inspect or to fork, not to
-// resume from. It is in the run's folder, or else in checkpoints/<ID>.safetensors.gz of a layer.
+// resume from. It is in the run's folder, or else in checkpoints/<ID>.safetensors.gz of the layer.
 func (s *Store) Checkpoint(id string) (Checkpoint, error) {
 	if err := checkID(id); err != nil {
 		return Checkpoint{}, err
@@ -101,7 +100,7 @@ func (s *Store) Checkpoint(id string) (Checkpoint, error) {
 	return c, err
 }
 
-// Parts of the names of variables in a checkpoint, and of files in a layer.
+// Parts of the names of variables in a checkpoint, and of files in the layer.
 const (
 	checkpointsFolder = "checkpoints"
 
@@ -115,7 +114,7 @@ const (
 // record, which names the file's hash. The error wraps fs.ErrNotExist if there is neither.
 func (s *Store) Weights(id string) (Checkpoint, error) {
 	c, err := s.Checkpoint(id)
-	packed, ok := s.base[id]
+	packed, ok := s.packed[id]
 	if !errors.Is(err, fs.ErrNotExist) || !ok {
 		return c, err
 	}
@@ -124,7 +123,7 @@ func (s *Store) Weights(id string) (Checkpoint, error) {
 		return c, err
 	}
 	name := path.Join(weightsMark, id+weightsSuffix)
-	data, err := fs.ReadFile(packed.fsys, name)
+	data, err := fs.ReadFile(s.base, name)
 	if err != nil {
 		return c, err
 	}
@@ -135,20 +134,23 @@ func (s *Store) Weights(id string) (Checkpoint, error) {
 	if err != nil {
 		return c, fmt.Errorf("%s: %w: %w", name, err, ErrDamaged)
 	}
-	for i := range tensors {
-		tensors[i].Name = weightsMark + tensors[i].Name
+	c = Checkpoint{Frames: top.Frames, Tensors: safetensors.Tensors{}, Bare: true}
+	for name, t := range tensors {
+		c.Tensors[weightsMark+name] = t
 	}
-	return Checkpoint{Frames: top.Frames, Tensors: tensors, Bare: true}, nil
+	return c, nil
 }
 
 // EncodeWeights is a safetensors file of the weights in checkpoint c of run r, without the states of optimisers and
 // environments. Names of variables are paths: "actor/layer_0/weights".
-func EncodeWeights(r *Record, c Checkpoint) ([]byte, error) {
-	var weights []safetensors.Tensor
-	for _, t := range c.Tensors {
-		if name, ok := strings.CutPrefix(t.Name, weightsMark); ok && !isOptimiser(t.Name) {
-			t.Name = name
-			weights = append(weights, t)
+func EncodeWeights(r *Record, c Checkpoint) ([]byte, error) { return encodeWeights(r, c, isOptimiser) }
+
+// encodeWeights is EncodeWeights without the variables whose paths are left out.
+func encodeWeights(r *Record, c Checkpoint, leftOut func(path string) bool) ([]byte, error) {
+	weights := safetensors.Tensors{}
+	for name, t := range c.Tensors {
+		if path, ok := strings.CutPrefix(name, weightsMark); ok && !leftOut(path) {
+			weights[path] = t
 		}
 	}
 	var b bytes.Buffer
@@ -166,10 +168,7 @@ func ForTraining(path string) bool { return isOptimiser(path) || strings.HasPref
 // PackWeights writes the weights of c that act to weights/<ID>.safetensors below folder dir and returns a copy of r
 // with their hash.
 func PackWeights(dir string, r *Record, c Checkpoint) (*Record, error) {
-	c.Tensors = slices.DeleteFunc(slices.Clone(c.Tensors), func(t safetensors.Tensor) bool {
-		return ForTraining(strings.TrimPrefix(t.Name, weightsMark))
-	})
-	data, err := EncodeWeights(r, c)
+	data, err := encodeWeights(r, c, ForTraining)
 	if err != nil {
 		return nil, err
 	}

@@ -97,10 +97,7 @@ func unpack(data []byte, whole bool) (r *Record, err error) {
 }
 
 // packed is a packed record in a read-only layer. It and its head are decoded at most once.
-type packed struct {
-	fsys      fs.FS
-	all, head func() (*Record, error)
-}
+type packed struct{ all, head func() (*Record, error) }
 
 func newPacked(fsys fs.FS, name string) packed {
 	read := func(whole bool) func() (*Record, error) {
@@ -119,7 +116,7 @@ func newPacked(fsys fs.FS, name string) packed {
 			return r, nil
 		})
 	}
-	return packed{fsys, read(true), read(false)}
+	return packed{read(true), read(false)}
 }
 
 // decode reads a record's JSON, or its head: see Store.Head.

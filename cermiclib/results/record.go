@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,13 +87,16 @@ func meanOf(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// Score is the score of the last evaluation, NaN before the first.
-func (r *Record) Score() float64 {
+// Last is the last evaluation, an empty one before the first.
+func (r *Record) Last() Eval {
 	if len(r.Evals) == 0 {
-		return math.NaN()
+		return Eval{}
 	}
-	return r.Evals[len(r.Evals)-1].Score()
+	return r.Evals[len(r.Evals)-1]
 }
+
+// Score is the score of the last evaluation, NaN before the first.
+func (r *Record) Score() float64 { return r.Last().Score() }
 
 // AddEval appends an evaluation.
 func (r *Record) AddEval(e Eval) {

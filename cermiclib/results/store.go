@@ -18,14 +18,14 @@ import (
 // ErrDamaged is wrapped by the error about a record whose bytes are not the written ones.
 var ErrDamaged = errors.New("the record is damaged")
 
-// Store is a folder of runs, one folder a run, and optionally read-only layers of committed records below it. Many
+// Store is a folder of runs, one folder a run, and optionally a read-only layer of committed records below it. Many
 // processes, also on several machines that share the folder, may use it at once.
 type Store struct {
 	// Note receives one line about each damaged file that Get and Find skip; slog.Warn by default.
 	Note   func(string)
 	dir    string
-	base   map[string]packed // by ID
-	layers []fs.FS           // arguments of Base
+	base   fs.FS             // the layer; nil: none
+	packed map[string]packed // records of the layer, by ID
 }
 
 // Open returns the store in folder dir. The first claim makes the folder; until then the store is empty.
@@ -40,31 +40,29 @@ func Open(dir string) (*Store, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]packed{}}, nil
+	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir}, nil
 }
 
 // Dir returns the folder of the store.
 func (s *Store) Dir() string { return s.dir }
 
-// Base adds the packed records (see Pack) at the top of fsys as a layer below the store's folder. They are decoded on
-// demand. Call it before the store is shared between goroutines.
+// Base makes the packed records (see Pack) at the top of fsys, and its other files, the layer below the store's folder.
+// Records are decoded on demand. Call it before the store is shared between goroutines.
 func (s *Store) Base(fsys fs.FS) error {
-	s.layers = append(s.layers, fsys)
+	s.base, s.packed = fsys, map[string]packed{}
 	names, err := fs.Glob(fsys, "*"+packSuffix)
 	for _, name := range names {
-		s.base[strings.TrimSuffix(name, packSuffix)] = newPacked(fsys, name)
+		s.packed[strings.TrimSuffix(name, packSuffix)] = newPacked(fsys, name)
 	}
 	return err
 }
 
 // File reads a small file that belongs to no single run, by its slash-separated path, from the store's folder or else
-// from a layer. The error wraps fs.ErrNotExist if none has it.
+// from the layer. The error wraps fs.ErrNotExist if neither has it.
 func (s *Store) File(name string) ([]byte, error) {
 	data, err := fs.ReadFile(os.DirFS(s.dir), name)
-	for _, layer := range s.layers {
-		if errors.Is(err, fs.ErrNotExist) {
-			data, err = fs.ReadFile(layer, name)
-		}
+	if errors.Is(err, fs.ErrNotExist) && s.base != nil {
+		return fs.ReadFile(s.base, name)
 	}
 	return data, err
 }
@@ -82,7 +80,7 @@ func (s *Store) get(id string, whole bool) (*Record, error) {
 		return nil, err
 	}
 	r, err := readRun(filepath.Join(s.dir, id), whole)
-	if packed, ok := s.base[id]; ok && (err != nil || !r.Complete) {
+	if packed, ok := s.packed[id]; ok && (err != nil || !r.Complete) {
 		read := packed.head
 		if whole {
 			read = packed.all
@@ -187,7 +185,7 @@ func (s *Store) IDs() ([]string, error) {
 			ids = append(ids, e.Name())
 		}
 	}
-	for id := range s.base {
+	for id := range s.packed {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)

@@ -56,7 +56,7 @@ func train(r *Run, after func()) error {
 	if c, ok := r.LoadCheckpoint(); ok {
 		frames = c.Frames
 		var err error
-		if state, err = safetensors.Values[uint64](c.Tensors[0]); err != nil {
+		if state, err = safetensors.Values[uint64](c.Tensors, "state"); err != nil {
 			return err
 		}
 		if c.Meta["note"] != fmt.Sprint(frames) {
@@ -80,7 +80,7 @@ func train(r *Run, after func()) error {
 			after()
 		}
 		if frames%(3*testStep) != testStep {
-			tensors := []safetensors.Tensor{safetensors.New("state", state), safetensors.New("z", make([]uint8, 3))}
+			tensors := safetensors.Tensors{"state": safetensors.New(state), "z": safetensors.New(make([]uint8, 3))}
 			c := Checkpoint{Frames: frames, Tensors: tensors, Meta: map[string]string{"note": fmt.Sprint(frames)}}
 			if err := r.SaveCheckpoint(c); err != nil {
 				return err
@@ -311,10 +311,10 @@ func TestFilesOfTheStoreHideCommittedOnes(t *testing.T) {
 func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
 	dir := t.TempDir()
 	r := &Record{ID: testID, Task: "vmas/balance", Method: "mappo", Budget: "short", Seed: 1, Complete: true, Frames: 600}
-	c := Checkpoint{Frames: 600, Tensors: []safetensors.Tensor{
-		safetensors.New("weights/actor/out/bias", []float32{1, 2}), safetensors.New("state/fresh", []uint8{1}),
-		safetensors.New("weights/actor/adam/out/bias/mean", []float32{3, 4}),
-		safetensors.New("weights/critic/out/bias", []float32{5}),
+	c := Checkpoint{Frames: 600, Tensors: safetensors.Tensors{
+		"weights/actor/out/bias": safetensors.New([]float32{1, 2}), "state/fresh": safetensors.New([]uint8{1}),
+		"weights/actor/adam/out/bias/mean": safetensors.New([]float32{3, 4}),
+		"weights/critic/out/bias":          safetensors.New([]float32{5}),
 	}}
 	with, err := PackWeights(dir, r, c)
 	if err != nil || with.Weights == "" || r.Weights != "" {
@@ -331,14 +331,14 @@ func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
 	}
 	got, err := open().Weights(r.ID)
 	if err != nil || !got.Bare || got.Frames != 600 || len(got.Tensors) != 1 ||
-		got.Tensors[0].Name != "weights/actor/out/bias" {
+		got.Tensors["weights/actor/out/bias"].DType != "F32" {
 		t.Fatalf("%+v, %v, want the one variable that acts", got, err)
 	}
 	if _, err := open().Checkpoint(r.ID); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a checkpoint to go on from: %v", err)
 	}
 	file := filepath.Join(dir, "weights", r.ID+".safetensors")
-	c.Tensors[0].Data[0]++
+	c.Tensors["weights/actor/out/bias"].Data[0]++
 	other, err := EncodeWeights(r, c)
 	if err != nil || os.WriteFile(file, other, 0o666) != nil {
 		t.Fatal(err)

@@ -79,8 +79,11 @@ func TrainMissing(es []experiment.Config, err error) {
 
 // offer lists the missing runs of es and trains them if train names a button. The classes are read by the page.
 func offer(es []experiment.Config, st *results.Store, train, classes string) {
-	missing, own := Must(plan.Missing(es, st)), Must(results.Open(storeFolder()))
-	elsewhere := Must(plan.Missing(es, own)) // has no weights here
+	own := Must(results.Open(storeFolder()))
+	look := func() (missing, elsewhere []experiment.Config) { // elsewhere: without weights here
+		return Must(plan.Missing(es, st)), Must(plan.Missing(es, own))
+	}
+	missing, elsewhere := look()
 	place := newBlock()
 	train, another := leftHere(st).resume(train, missing, elsewhere)
 	if first := os.Getenv("NB_TRAIN") == "first"; train != "" || first {
@@ -97,8 +100,7 @@ func offer(es []experiment.Config, st *results.Store, train, classes string) {
 				Must(Train(ctx, e, st, bar.Watch))
 			}
 		}
-		missing = Must(plan.Missing(es, st))
-		elsewhere = Must(plan.Missing(es, own))
+		missing, elsewhere = look()
 	}
 	say := fmt.Sprintf("Stored: %s; none is missing.", viz.Count(len(es), "run"))
 	button := ""
@@ -164,16 +166,13 @@ func Brief[T any](normal, brief T) T {
 }
 
 // Verdict shows the verdict on a claim of the paper, by its ID in paper.Claims: supported, contradicted, undecided or
-// not tested. It states task, budget, estimate, interval, significance and seeds. The first source that decides the
-// claim counts. Without sources, these are the runs of the paper's budget, then the runs of the committed tables:
+// not tested. It states task, budget, estimate, interval, significance and seeds. Runs of the paper's budget decide the
+// claim, or else the runs of the committed tables:
 //
 //	nb.Verdict("lifts-mappo")
-func Verdict(claim string, sources ...paper.Source) {
-	if len(sources) == 0 {
-		sources = []paper.Source{plan.At(Store(), "paper"), plan.At(Store(), cermiclib.TableBudget)}
-	}
-	v := Must(Must(paper.FindClaim(claim)).Decide(sources...))
-	Show(v.Box())
+func Verdict(claim string) {
+	st, c := Store(), Must(paper.FindClaim(claim))
+	Show(Must(c.Decide(plan.At(st, "paper"), plan.At(st, cermiclib.TableBudget))).Box())
 }
 
 // NoClaim shows why a figure of the paper has no verdict:

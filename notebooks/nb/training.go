@@ -198,17 +198,17 @@ func (l *left) stop() {
 }
 
 // start begins the process with a copy of this program, as the next cell's program will have its name.
-func (l *left) start() (err error) {
-	program, err := os.Executable()
-	if err == nil {
-		err = copyFile(program, l.path("program"), 0o777)
-	}
-	if err := errors.Join(err, os.Chtimes(l.path("program"), time.Time{}, experiment.Built())); err != nil {
+func (l *left) start() error {
+	if err := experiment.CopyProgram(l.path("program")); err != nil {
 		return err
 	}
 	source := filepath.Join(os.Getenv("GONB_TMP_DIR"), "main.go")
 	for from, to := range map[string]string{source: "main.go", notePath(cellNote): cellNote} {
-		if err := copyFile(from, l.path(to), 0o666); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		data, err := os.ReadFile(from)
+		if err == nil {
+			err = results.WriteFile(l.path(to), data)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -258,16 +258,4 @@ func (l *left) leave(ctx context.Context, e experiment.Config, settings map[stri
 	fmt.Printf("This cell has ended, as %v; its training goes on. Run the cell again to see it.\n", why)
 	gonbui.Sync()
 	os.Exit(0)
-}
-
-// copyFile replaces a file by a copy of another, also if it is a program that runs.
-func copyFile(from, to string, mode fs.FileMode) error {
-	data, err := os.ReadFile(from)
-	if err == nil {
-		err = results.WriteFile(to, data)
-	}
-	if err != nil {
-		return err
-	}
-	return os.Chmod(to, mode)
 }

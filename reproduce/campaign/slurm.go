@@ -6,6 +6,7 @@ package campaign
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -19,7 +20,6 @@ import (
 	"path/filepath"
 	"strings"
 	"text/template"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -82,26 +82,13 @@ func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config
 		_, err := script.WriteTo(out)
 		return err
 	}
-	path, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	program, err := os.ReadFile(path) // a copy, since `go run` deletes its own
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
-	}
-	files := map[string][]byte{"manifest.jsonl": manifest, "job.sh": script.Bytes(), "reproduce": program}
-	for name, content := range files {
+	err = experiment.CopyProgram(filepath.Join(folder, "reproduce"))
+	for name, content := range map[string][]byte{"manifest.jsonl": manifest, "job.sh": script.Bytes()} {
 		path := filepath.Join(folder, name)
-		if err := results.WriteFile(path, content); err != nil { // replaces the file, since nodes may run the old one
-			return err
-		}
-		if err := errors.Join(os.Chmod(path, 0o777), os.Chtimes(path, time.Time{}, experiment.Built())); err != nil {
-			return err
-		}
+		err = cmp.Or(err, results.WriteFile(path, content), os.Chmod(path, 0o777))
+	}
+	if err != nil {
+		return err
 	}
 	said, err := exec.CommandContext(ctx, "sbatch", filepath.Join(folder, "job.sh")).CombinedOutput()
 	if errors.Is(err, exec.ErrNotFound) {

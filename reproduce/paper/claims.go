@@ -3,7 +3,6 @@
 package paper
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -39,9 +38,6 @@ const (
 	Undecided    State = "undecided"
 	NotTested    State = "not tested"
 )
-
-// open reports whether records leave a claim open.
-func (s State) open() bool { return s == Undecided || s == NotTested }
 
 // rule states how comparisons make a verdict. Only significant effects that matter count; see Finding.
 type rule string
@@ -82,13 +78,12 @@ type Evidence struct {
 	Findings []Finding
 }
 
-// tellsMore reports whether e decides a claim or, if neither does, tests more of it than an earlier source's evidence.
-func (e Evidence) tellsMore(earlier Evidence) bool {
-	if !e.State.open() || !earlier.State.open() {
-		return earlier.State.open()
+// rank orders evidence: what decides a claim, then what tests more of it.
+func (e Evidence) rank() []int {
+	if e.State == Undecided || e.State == NotTested {
+		return []int{0, tested(e.Findings), len(e.Findings)}
 	}
-	return cmp.Or(cmp.Compare(tested(e.Findings), tested(earlier.Findings)),
-		cmp.Compare(len(e.Findings), len(earlier.Findings))) > 0
+	return []int{1}
 }
 
 // tested counts the findings that have a p value.
@@ -130,8 +125,7 @@ func (c Claim) Decide(sources ...Source) (Verdict, error) {
 	return v, err
 }
 
-// evidence is the evidence of each source that has runs. The evidence that decides the claim, or has the most tests,
-// comes first.
+// evidence is the evidence of each source that has runs, the highest rank first; among equals in order of the sources.
 func (c Claim) evidence(tests []comparison, sources []Source) (all []Evidence, err error) {
 	for _, src := range sources {
 		found, err := findings(tests, src)
@@ -143,11 +137,9 @@ func (c Claim) evidence(tests []comparison, sources []Source) (all []Evidence, e
 		}
 		e := Evidence{Budget: src.Budget(), Findings: found}
 		e.State, e.Reason = c.rule.decide(found, len(tests))
-		if len(all) > 0 && e.tellsMore(all[0]) {
-			e, all[0] = all[0], e
-		}
 		all = append(all, e)
 	}
+	slices.SortStableFunc(all, func(a, b Evidence) int { return slices.Compare(b.rank(), a.rank()) })
 	return all, nil
 }
 

@@ -90,7 +90,7 @@ var Claims = []Claim{
 	{ID: "noise-stable", Label: "fig:app_noise_experiments_placeholder", Shown: "f_noise",
 		Says: "Under random-box noise, error bands of MAPPO-CERMIC are narrower than MAPPO's: " +
 			"the variance over seeds is smaller.",
-		rule: every, tests: variances(against(noiseTasks, "mappo", append([]string{"mappo-cermic"}, noiseBox...)...))},
+		rule: every, tests: variances(noisy(against(noiseTasks, "mappo", "mappo-cermic")))},
 	{ID: "roles-gain", Label: "fig:app_noise_experiments_placeholder", Shown: "f_noise",
 		Says: "CERMIC's gain over MAPPO, as a share of MAPPO's score, is larger with diverse roles " +
 			"(Simple Adversary) than without (Ball Trajectory).",
@@ -100,9 +100,6 @@ var Claims = []Claim{
 		Why: "Records hold no steps of episodes; the notebook tests the episode that it traces, " +
 			"early steps against late ones."},
 }
-
-// noiseBox is the noise region of the figure on noise: side 1 around the origin, standard deviation 1.
-var noiseBox = []string{"task.noise.width=1", "task.noise.height=1", "task.noise.scale=1"}
 
 // sandwich looks for a place where Theorem 1 fails.
 func sandwich() (State, string) {

@@ -26,21 +26,12 @@ func twoOf(on, of string, x, y Trial) comparison {
 	return comparison{on: on, of: of, trials: []Trial{x, y}, measure: contrast(1, -1)}
 }
 
-// against compares a method with each of others on each of tasks, trained as Table 1 has it, with changed settings.
+// against compares a method with each of others on each of tasks, trained as Table 1 has it.
 func against(tasks []Task, method string, others ...string) (out []comparison) {
-	var names, set []string
-	for _, o := range others {
-		if strings.Contains(o, "=") {
-			set = append(set, o)
-			continue
-		}
-		names = append(names, o)
-	}
 	for _, t := range tasks {
-		for _, other := range names {
+		for _, other := range others {
 			of := noError(FindMethod(method)).Name + " − " + noError(FindMethod(other)).Name
-			out = append(out, twoOf(t.Title(), of, Trial{Task: t.ID, Method: method, Set: set},
-				Trial{Task: t.ID, Method: other, Set: set}))
+			out = append(out, twoOf(t.Title(), of, Trial{Task: t.ID, Method: method}, Trial{Task: t.ID, Method: other}))
 		}
 	}
 	return out
@@ -71,6 +62,16 @@ func changed(cs []comparison, change func(*comparison)) []comparison {
 func early(cs []comparison) []comparison {
 	return changed(cs, func(c *comparison) {
 		c.of, c.score = c.of+", mean of the evaluations in the first quarter", firstQuarter
+	})
+}
+
+// noisy turns comparisons into such with the noise region of the figure on noise: side 1 around the origin, standard
+// deviation 1.
+func noisy(cs []comparison) []comparison {
+	return changed(cs, func(c *comparison) {
+		for i := range c.trials {
+			c.trials[i].Set = []string{"task.noise.width=1", "task.noise.height=1", "task.noise.scale=1"}
+		}
 	})
 }
 

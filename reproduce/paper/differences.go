@@ -75,13 +75,13 @@ func (t *Benchmark) Differences(src Source, base string) (viz.Table, error) {
 					continue
 				}
 				test := twoOf(whole.Columns[j], DisplayName(cell.Trial.Method), cell.Trial, first.Rows[0].Cells[j].Trial)
-				found, err := findings([]comparison{test}, src)
+				found, err := test.find(src)
 				if err != nil {
 					return viz.Table{}, err
 				}
 				pair := make([][]float64, 2)
-				if len(found) > 0 && found[0].Untested == "" {
-					pair = found[0].groups
+				if found != nil && found.Untested == "" {
+					pair = found.groups
 				}
 				d.Add(pair[0], pair[1], test.on, test.of)
 			}

@@ -59,33 +59,30 @@ func (f Finding) matters() bool {
 // findings measures the comparisons whose trials all have runs, and enough of them. Comparisons that cannot be tested
 // yet count in Holm's correction, so that p does not change with what else has been run.
 func findings(tests []comparison, src Source) (out []Finding, err error) {
-	ps := slices.Repeat([]float64{1}, len(tests))
-	var at []int // of each finding, in tests
+	all, ps := make([]*Finding, len(tests)), slices.Repeat([]float64{1}, len(tests))
 	for i, t := range tests {
-		f, err := t.find(src)
-		if err != nil {
+		if all[i], err = t.find(src); err != nil {
 			return nil, err
 		}
-		if f == nil || math.IsNaN(f.Estimate.Value) { // no runs; the variance of one run, or relative gains of nothing
-			continue
-		}
-		f.Family = len(tests)
-		if !math.IsNaN(f.P) {
+		if f := all[i]; f != nil && !math.IsNaN(f.P) {
 			ps[i] = f.P
 		}
-		out, at = append(out, *f), append(at, i)
 	}
-	ps = stats.Holm(ps)
-	for k := range out {
-		if !math.IsNaN(out[k].P) {
-			out[k].P = ps[at[k]]
+	for i, p := range stats.Holm(ps) {
+		f := all[i]
+		if f == nil {
+			continue
 		}
+		if f.Family = len(tests); !math.IsNaN(f.P) {
+			f.P = p
+		}
+		out = append(out, *f)
 	}
 	return out, nil
 }
 
 // find measures a comparison; P is not adjusted, and NaN if the runs cannot be tested. It is nil unless all trials have
-// runs.
+// runs, and for the variance of one run or relative gains of nothing.
 func (t comparison) find(src Source) (*Finding, error) {
 	f := &Finding{On: t.on, Of: t.of, Null: t.null}
 	var runs []results.Group
@@ -106,6 +103,9 @@ func (t comparison) find(src Source) (*Finding, error) {
 		f.Seeds, f.Frames = append(f.Seeds, len(scores)), g.Runs[0].Frames
 	}
 	m := t.measure(f.groups)
+	if math.IsNaN(m.estimate.Value) {
+		return nil, nil
+	}
 	f.Estimate, f.P = m.estimate, m.p
 	if m.pair != nil {
 		x, y := m.pair[0], m.pair[1]

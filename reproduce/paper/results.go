@@ -26,46 +26,36 @@ type Source interface {
 }
 
 // Results puts complete runs at one budget beside the published numbers. A run's score is the mean over
-// the episodes of its last evaluation; ours is the mean over seeds with its bootstrap 95 % interval. The caption names
-// budget, presets, reward, and departures from the paper's settings.
+// the episodes of its last evaluation; ours is the mean over seeds with its bootstrap 95 % interval. Below each row of
+// CERMIC are the same cells by ours with Theorem 1's bonus, which fill no row of the paper. The caption names budget,
+// presets, reward, and departures from the paper's settings.
 func (t *Benchmark) Results(src Source) (viz.ScoreTable, error) {
 	runs := asked{src: src}
 	g := viz.ScoreTable{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns}
 	var shown []results.Group
-	for _, row := range t.Rows {
+	for i, row := range t.Rows {
 		out := viz.Row{Group: row.Group, Head: row.Head}
-		for _, cell := range row.Cells {
-			out.Cells = append(out.Cells, cell.measure(&runs))
+		for j, cell := range row.Cells {
+			ours := cell.measure(&runs)
+			ours.Bold = t.best(i, j, &runs)
+			out.Cells = append(out.Cells, ours)
 			for _, trial := range cell.Trials() {
 				shown = append(shown, runs.of(trial))
 			}
 		}
 		g.Rows = append(g.Rows, out)
+		if cells := row.Theorems(); cells != nil {
+			apart := viz.Row{Group: row.Group, Head: row.Head, Ours: "ours: " + TheoremBonus}
+			for _, cell := range cells {
+				ours := cell.measure(&runs)
+				ours.Published = nil
+				apart.Cells = append(apart.Cells, ours)
+			}
+			g.Rows = append(g.Rows, apart)
+		}
 	}
-	t.embolden(g, &runs)
 	g.Caption = strings.Join(append([]string{t.Note, "Budget " + src.Budget() + "."}, conditions(shown)...), " ")
-	g.Rows = t.withTheorems(g.Rows, &runs)
 	return g, runs.err
-}
-
-// withTheorems adds below each row of CERMIC the same cells by ours with Theorem 1's bonus, which fill no row of the
-// paper.
-func (t *Benchmark) withTheorems(rows []viz.Row, runs *asked) (all []viz.Row) {
-	for i, row := range rows {
-		all = append(all, row)
-		cells := t.Rows[i].Theorems()
-		if cells == nil {
-			continue
-		}
-		ours := viz.Row{Group: row.Group, Head: row.Head, Ours: "ours: " + TheoremBonus}
-		for _, cell := range cells {
-			measured := cell.measure(runs)
-			measured.Published, measured.Spread = nil, nil
-			ours.Cells = append(ours.Cells, measured)
-		}
-		all = append(all, ours)
-	}
-	return all
 }
 
 // asked is a source and the first error that it gave; after that there are no runs.
@@ -99,10 +89,7 @@ func (a *asked) same(t, u Trial) bool { return a.of(t).Runs[0].ID == a.of(u).Run
 
 // measure is the cell with ours beside the published number.
 func (c Cell) measure(runs *asked) viz.Cell {
-	out := viz.Cell{Published: &c.Value, Decimals: c.Decimals, Low: math.NaN(), High: math.NaN()}
-	if c.HasSpread {
-		out.Spread = &c.Spread
-	}
+	out := viz.Cell{Published: &c.Value, Spread: c.Spread, Decimals: c.Decimals, Low: math.NaN(), High: math.NaN()}
 	if c.Dense != nil {
 		dense := Cell{Decimals: c.Decimals, Trial: *c.Dense}.measure(runs)
 		dense.Published = nil // it is printed for training on the sparse reward
@@ -155,11 +142,7 @@ func firstScore(trial Trial, g results.Group) (steps int, mean float64) {
 	}
 	var scores []float64
 	for _, r := range g.Runs {
-		var last results.Eval
-		if n := len(r.Evals); n > 0 {
-			last = r.Evals[n-1]
-		}
-		scores = append(scores, average(last.Early)/float64(max(1, trial.Agents))) // NaN of none
+		scores = append(scores, average(r.Last().Early)/float64(max(1, trial.Agents))) // NaN of none
 	}
 	return twoScores, average(scores)
 }
@@ -169,27 +152,26 @@ func difference(x, y []float64) stats.Interval {
 	return stats.Difference([][]float64{x}, [][]float64{y}, stats.Mean, resamples, rng.New(0, "paper/table"))
 }
 
-// embolden marks in each column the row that is significantly above every other measured one (stats.Differ). Rows that
-// show the same trial count once; differences are not compared.
-func (t *Benchmark) embolden(g viz.ScoreTable, runs *asked) {
-	for j := range t.Columns {
-		for i, row := range t.Rows {
-			cell := row.Cells[j]
-			mine := runs.scores(cell.Trial)
-			better, others := len(mine) > 0 && cell.Minus == nil, 0
-			for _, other := range t.Rows {
-				theirs := other.Cells[j].Trial
-				y := runs.scores(theirs)
-				if !better || len(y) == 0 || runs.same(theirs, cell.Trial) {
-					continue
-				}
-				others++
-				d := difference(mine, y)
-				better = d.Value > 0 && stats.Differ(mine, y, d)
-			}
-			g.Rows[i].Cells[j].Bold = better && others > 0
+// best reports whether row i is significantly above every other measured row in column j (stats.Differ). Rows that show
+// the same trial count once; differences are not compared.
+func (t *Benchmark) best(i, j int, runs *asked) bool {
+	cell, others := t.Rows[i].Cells[j], 0
+	mine := runs.scores(cell.Trial)
+	if len(mine) == 0 || cell.Minus != nil {
+		return false
+	}
+	for _, other := range t.Rows {
+		theirs := other.Cells[j].Trial
+		y := runs.scores(theirs)
+		if len(y) == 0 || runs.same(theirs, cell.Trial) {
+			continue
+		}
+		others++
+		if d := difference(mine, y); !(d.Value > 0 && stats.Differ(mine, y, d)) {
+			return false
 		}
 	}
+	return others > 0
 }
 
 // conditions are sentences about the runs in a table: presets, reward mode, deviations.

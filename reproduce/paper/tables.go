@@ -49,14 +49,13 @@ func (r Row) Theorems() (cells []Cell) {
 
 // Cell is one published number and how to get ours.
 type Cell struct {
-	Value     float64 // as published
-	Decimals  int     // printed digits after the point
-	HasSpread bool    // a ± is printed, in Table 3 only
-	Spread    float64 // that ±, printed with two decimals
-	Bold      bool    // as printed
-	Trial     Trial
-	Minus     *Trial // the cell is the difference Trial − Minus, as in Table 4; else nil
-	Dense     *Trial // the same trained on the dense reward, of a starred task in Table 1; else nil
+	Value    float64  // as published
+	Decimals int      // printed digits after the point
+	Spread   *float64 // the printed ±, with two decimals, in Table 3; else nil
+	Bold     bool     // as printed
+	Trial    Trial
+	Minus    *Trial // the cell is the difference Trial − Minus, as in Table 4; else nil
+	Dense    *Trial // the same trained on the dense reward, of a starred task in Table 1; else nil
 }
 
 // Trials are all that the cell shows: what is measured, what is taken from it, and the same on the dense reward.
@@ -109,8 +108,8 @@ func (c Cell) changed(change func(*Trial)) Cell {
 // Printed is the number as it stands in the paper, with its ± if it has one.
 func (c Cell) Printed() string {
 	s := strconv.FormatFloat(c.Value, 'f', c.Decimals, 64)
-	if c.HasSpread {
-		s += " ± " + strconv.FormatFloat(c.Spread, 'f', 2, 64)
+	if c.Spread != nil {
+		s += " ± " + strconv.FormatFloat(*c.Spread, 'f', 2, 64)
 	}
 	return s
 }
@@ -171,8 +170,8 @@ func printed(number int) *Benchmark {
 			task := noError(FindTask(column.Task, Tasks))
 			trial := Trial{task.ID, r.Method, slices.Concat(column.Set, r.Set), column.Agents}
 			cell := Cell{Value: r.Values[j], Decimals: task.Decimals, Bold: slices.Contains(r.Bold, j), Trial: trial}
-			if cell.HasSpread = len(r.Spreads) > 0; cell.HasSpread {
-				cell.Spread = r.Spreads[j]
+			if len(r.Spreads) > 0 {
+				cell.Spread = &r.Spreads[j]
 			}
 			if column.Difference {
 				cell.Minus = &Trial{Task: task.ID, Method: r.Method, Set: r.Set}
@@ -212,11 +211,8 @@ func (t *Benchmark) Names() []string {
 	names := slices.Clone(t.Columns)
 	for i, head := range names {
 		abbreviation, rest, _ := strings.Cut(head, " ")
-		for _, task := range Tasks {
-			if task.Abbreviation == abbreviation {
-				star := strings.Repeat("*", strings.Count(abbreviation, "*"))
-				names[i] = strings.TrimSpace(task.Name + star + " " + rest)
-			}
+		if j := slices.IndexFunc(Tasks, func(t Task) bool { return t.Abbreviation == abbreviation }); j >= 0 {
+			names[i] = strings.TrimSpace(Tasks[j].Title() + " " + rest)
 		}
 	}
 	return names

@@ -45,18 +45,15 @@ func (a Arm) Complete(st *results.Store) (results.Group, error) {
 		if err != nil {
 			return g, err
 		}
-		head, err := st.Head(id)
-		if err != nil || !head.Complete {
+		if head, err := st.Head(id); err != nil || !head.Complete {
 			continue
 		}
-		r, err := st.Get(id)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrDamaged) {
-			continue
-		}
-		if err != nil {
+		switch r, err := st.Get(id); {
+		case err == nil:
+			g.Runs = append(g.Runs, r)
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, results.ErrDamaged):
 			return g, err
 		}
-		g.Runs = append(g.Runs, r)
 	}
 	return g, g.Check()
 }

@@ -47,6 +47,9 @@ func PretrainingOf(e experiment.Config, budget string) (p experiment.Pretraining
 		p.Frames, p.Epochs = 4000, 2
 	}
 	p.Task = Rewarded(e.Task, envs.Sparse) // play does not see rewards: runs on either share their weights
-	err = p.SetMemory(c.Memory)
+	if _, graph := c.Memory.(memory.DynamicGraph); graph {
+		p.Stages = 2
+	}
+	p.Memory, err = memory.Bare(c.Memory)
 	return p, err
 }

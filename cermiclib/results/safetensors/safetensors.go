@@ -22,9 +22,11 @@ import (
 	"strings"
 )
 
-// Tensor is one named array of a safetensors file.
+// Tensors are the arrays of a safetensors file by name, which is any text but "__metadata__".
+type Tensors map[string]Tensor
+
+// Tensor is one array.
 type Tensor struct {
-	Name  string // any text but "__metadata__"
 	DType string // "F32", "F64", "I32", …: see dtypeBytes
 	Shape []int  // empty for a scalar
 	Data  []byte // row-major, little-endian
@@ -55,24 +57,23 @@ type entry struct {
 
 // Write writes tensors in the order of their names, and metadata: equal content gives equal bytes. It adds the key
 // "sha256" to the metadata, which Read checks.
-func Write(w io.Writer, tensors []Tensor, meta map[string]string) error {
-	tensors = slices.Clone(tensors)
-	slices.SortFunc(tensors, func(a, b Tensor) int { return cmp.Compare(a.Name, b.Name) })
-	header, err := makeHeader(tensors, meta)
+func Write(w io.Writer, tensors Tensors, meta map[string]string) error {
+	names := slices.Sorted(maps.Keys(tensors))
+	header, err := makeHeader(names, tensors, meta)
 	if err != nil {
 		return err
 	}
 	sum := sha256.New()
 	sum.Write(header)
-	for _, t := range tensors {
-		sum.Write(t.Data)
+	for _, name := range names {
+		sum.Write(tensors[name].Data)
 	}
 	zeros, digits := checksum(strings.Repeat("0", 64)), checksum(hex.EncodeToString(sum.Sum(nil)))
 	if _, err := w.Write(bytes.Replace(header, zeros, digits, 1)); err != nil {
 		return err
 	}
-	for _, t := range tensors {
-		if _, err := w.Write(t.Data); err != nil {
+	for _, name := range names {
+		if _, err := w.Write(tensors[name].Data); err != nil {
 			return err
 		}
 	}
@@ -82,8 +83,8 @@ func Write(w io.Writer, tensors []Tensor, meta map[string]string) error {
 // checksum is the text of the checksum's entry in a header. It occurs once, since quotes inside other text are escaped.
 func checksum(digits string) []byte { return fmt.Appendf(nil, `"%s":"%s"`, ChecksumKey, digits) }
 
-// makeHeader encodes the length and the header for tensors in file order, with zeros for the checksum.
-func makeHeader(tensors []Tensor, meta map[string]string) ([]byte, error) {
+// makeHeader encodes the length and the header for tensors in the order of names, with zeros for the checksum.
+func makeHeader(names []string, tensors Tensors, meta map[string]string) ([]byte, error) {
 	all := map[string]string{ChecksumKey: strings.Repeat("0", 64)}
 	for key, value := range meta {
 		if key == ChecksumKey {
@@ -93,15 +94,16 @@ func makeHeader(tensors []Tensor, meta map[string]string) ([]byte, error) {
 	}
 	head := map[string]any{metadataKey: all}
 	offset := 0
-	for _, t := range tensors {
-		if _, taken := head[t.Name]; taken {
-			return nil, fmt.Errorf("tensor name %q is taken", t.Name)
+	for _, name := range names {
+		if name == metadataKey {
+			return nil, fmt.Errorf("tensor name %q is taken", name)
 		}
-		if err := checkSize(t.Name, t.DType, t.Shape, len(t.Data)); err != nil {
+		t := tensors[name]
+		if err := checkSize(name, t.DType, t.Shape, len(t.Data)); err != nil {
 			return nil, err
 		}
 		shape := append([]int{}, t.Shape...) // [] rather than null for a scalar
-		head[t.Name] = entry{t.DType, shape, [2]int{offset, offset + len(t.Data)}}
+		head[name] = entry{t.DType, shape, [2]int{offset, offset + len(t.Data)}}
 		offset += len(t.Data)
 	}
 	var out bytes.Buffer
@@ -133,9 +135,9 @@ func checkSize(name, dtype string, shape []int, size int) error {
 	return nil
 }
 
-// Read reads a safetensors file. The tensors come in the order of the data and share memory with data. If the
-// metadata has a checksum it must match; a file that other software wrote has none, and then meta["sha256"] is missing.
-func Read(data []byte) (tensors []Tensor, meta map[string]string, err error) {
+// Read reads a safetensors file. The tensors share memory with data. If the metadata has a checksum it must match; a
+// file that other software wrote has none, and then meta["sha256"] is missing.
+func Read(data []byte) (tensors Tensors, meta map[string]string, err error) {
 	if len(data) < 8 {
 		return nil, nil, fmt.Errorf("the file has %d bytes, too few for a safetensors header", len(data))
 	}
@@ -178,7 +180,7 @@ func verify(head, body []byte, digits string) error {
 }
 
 // cut divides body among the tensors of the header; together they must cover it without gap or overlap.
-func cut(raw map[string]json.RawMessage, body []byte) ([]Tensor, error) {
+func cut(raw map[string]json.RawMessage, body []byte) (Tensors, error) {
 	entries := map[string]entry{}
 	for name, text := range raw {
 		var e entry
@@ -191,7 +193,7 @@ func cut(raw map[string]json.RawMessage, body []byte) ([]Tensor, error) {
 		x, y := entries[a].Offsets, entries[b].Offsets
 		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]), cmp.Compare(a, b))
 	})
-	tensors, at := make([]Tensor, 0, len(names)), 0
+	tensors, at := make(Tensors, len(names)), 0
 	for _, name := range names {
 		e := entries[name]
 		begin, end := e.Offsets[0], e.Offsets[1]
@@ -201,7 +203,7 @@ func cut(raw map[string]json.RawMessage, body []byte) ([]Tensor, error) {
 		if err := checkSize(name, e.DType, e.Shape, end-begin); err != nil {
 			return nil, err
 		}
-		tensors, at = append(tensors, Tensor{name, e.DType, e.Shape, body[begin:end:end]}), end
+		tensors[name], at = Tensor{e.DType, e.Shape, body[begin:end:end]}, end
 	}
 	if at != len(body) {
 		return nil, fmt.Errorf("%d bytes follow the last tensor", len(body)-at)
@@ -221,7 +223,7 @@ func dtypeOf[E Element]() string {
 }
 
 // New returns values, row-major with the given shape, as a tensor; no shape means one dimension.
-func New[E Element](name string, values []E, shape ...int) Tensor {
+func New[E Element](values []E, shape ...int) Tensor {
 	if len(shape) == 0 {
 		shape = []int{len(values)}
 	}
@@ -229,13 +231,14 @@ func New[E Element](name string, values []E, shape ...int) Tensor {
 	if err != nil {
 		panic("results: " + err.Error()) // every Element has a fixed size
 	}
-	return Tensor{name, dtypeOf[E](), shape, data}
+	return Tensor{dtypeOf[E](), shape, data}
 }
 
-// Values copies the elements of t, which must be of type E, into a new slice.
-func Values[E Element](t Tensor) ([]E, error) {
+// Values copies the elements of the tensor called name, which must be of type E, into a new slice.
+func Values[E Element](tensors Tensors, name string) ([]E, error) {
+	t := tensors[name]
 	if want := dtypeOf[E](); t.DType != want {
-		return nil, fmt.Errorf("tensor %q has type %q, want %s", t.Name, t.DType, want)
+		return nil, fmt.Errorf("tensor %q has type %q, want %s", name, t.DType, want)
 	}
 	values := make([]E, len(t.Data)/dtypeBytes[t.DType])
 	_, err := binary.Decode(t.Data, binary.LittleEndian, values)

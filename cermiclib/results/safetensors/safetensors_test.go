@@ -13,17 +13,17 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-func exampleTensors() []Tensor {
-	return []Tensor{
-		New("b/weights", []float32{1, -2.5, float32(math.NaN()), 0, 1e-45, 3}, 2, 3),
-		New("a/steps", []int64{1 << 40}),
-		{Name: "c/scalar", DType: "F64", Data: make([]byte, 8)},
-		{Name: "c/empty", DType: "BF16", Shape: []int{0, 4}, Data: []byte{}},
-		New("\"sha256\":\"", []uint8{1, 2, 3}),
+func exampleTensors() Tensors {
+	return Tensors{
+		"b/weights":     New([]float32{1, -2.5, float32(math.NaN()), 0, 1e-45, 3}, 2, 3),
+		"a/steps":       New([]int64{1 << 40}),
+		"c/scalar":      {DType: "F64", Data: make([]byte, 8)},
+		"c/empty":       {DType: "BF16", Shape: []int{0, 4}, Data: []byte{}},
+		"\"sha256\":\"": New([]uint8{1, 2, 3}),
 	}
 }
 
-func writeTensors(t testing.TB, tensors []Tensor, meta map[string]string) []byte {
+func writeTensors(t testing.TB, tensors Tensors, meta map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	must.Do(t, Write(&b, tensors, meta))
@@ -42,27 +42,19 @@ func TestTensorsReadBack(t *testing.T) {
 	if !reflect.DeepEqual(got, meta) {
 		t.Errorf("metadata %v, want %v", got, meta)
 	}
-	byName := map[string]Tensor{}
-	for _, x := range tensors {
-		byName[x.Name] = x
-	}
-	for _, want := range exampleTensors() {
-		x := byName[want.Name]
+	for name, want := range exampleTensors() {
+		x := tensors[name]
 		if x.DType != want.DType || len(x.Shape) != len(want.Shape) || !bytes.Equal(x.Data, want.Data) {
 			t.Errorf("got %+v, want %+v", x, want)
 		}
 	}
-	if values, err := Values[float32](byName["b/weights"]); err != nil || values[1] != -2.5 || values[4] != 1e-45 {
+	if values, err := Values[float32](tensors, "b/weights"); err != nil || values[1] != -2.5 || values[4] != 1e-45 {
 		t.Errorf("values %v, %v", values, err)
 	}
-	if _, err := Values[int32](byName["b/weights"]); err == nil {
+	if _, err := Values[int32](tensors, "b/weights"); err == nil {
 		t.Error("float32 data is read as int32")
 	}
-	reversed := exampleTensors()
-	for i, j := 0, len(reversed)-1; i < j; i, j = i+1, j-1 {
-		reversed[i], reversed[j] = reversed[j], reversed[i]
-	}
-	if !bytes.Equal(writeTensors(t, reversed, meta), data) {
+	if !bytes.Equal(writeTensors(t, exampleTensors(), meta), data) {
 		t.Error("the order of the tensors changes the file")
 	}
 }
@@ -79,12 +71,12 @@ func TestForeignTensorFilesAreRead(t *testing.T) {
 	if err != nil || len(tensors) != 2 || meta["k"] != "v" {
 		t.Fatalf("%+v, %v, %v", tensors, meta, err)
 	}
-	a, err := Values[int64](tensors[0])
-	if err != nil || tensors[0].Name != "a" || a[0] != 3 {
+	a, err := Values[int64](tensors, "a")
+	if err != nil || a[0] != 3 {
 		t.Errorf("a is %v, %v", a, err)
 	}
-	b, err := Values[float32](tensors[1])
-	if err != nil || !reflect.DeepEqual(tensors[1].Shape, []int{1, 2}) || b[1] != 2 {
+	b, err := Values[float32](tensors, "b")
+	if err != nil || !reflect.DeepEqual(tensors["b"].Shape, []int{1, 2}) || b[1] != 2 {
 		t.Errorf("b is %v, %v", b, err)
 	}
 }
@@ -136,11 +128,10 @@ func TestTensorErrorsSayWhatIsWrong(t *testing.T) {
 		_, _, err := Read(data)
 		must.Refuse(t, err, want)
 	}
-	for want, tensors := range map[string][]Tensor{
-		"is taken":     {New("a", []int32{1}), New("a", []int32{1})},
-		"__metadata__": {New("__metadata__", []int32{1})},
-		"want 12":      {New("a", []int32{1}, 3)},
-		"unknown type": {{Name: "a", DType: "int"}},
+	for want, tensors := range map[string]Tensors{
+		`"__metadata__" is taken`: {"__metadata__": New([]int32{1})},
+		"want 12":                 {"a": New([]int32{1}, 3)},
+		"unknown type":            {"a": {DType: "int"}},
 	} {
 		must.Refuse(t, Write(new(bytes.Buffer), tensors, nil), want)
 	}
