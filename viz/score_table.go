@@ -192,7 +192,7 @@ func (g ScoreTable) guide() string {
 	say(g.any(func(c Cell) bool { return c.Published != nil }),
 		"Published: as printed in the paper, then ours − published.")
 	say(g.any(Cell.onDense), "Dense: trained on the benchmark's dense reward and scored alike; "+
-		"what is published and bold refer to the first line of a cell.")
+		"the published number and bold type belong to the first line of a cell.")
 	say(g.any(Cell.twoScores), "Where an episode has two scores, ours is that of the whole one; the published number may "+
 		"be either, so no difference is taken. "+Missing+" behind first steps: the runs did not note it.")
 	say(g.any(func(c Cell) bool { return c.interval() != "" && c.Seeds < fewSeeds }), stats.Caution)
