@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -61,6 +62,16 @@ func Linear(params map[string][]float64, name string, x []float64, rows bool) []
 	return y
 }
 
+// GroupLinear is Linear of group g of several, whose weights are stored [groups,in,out].
+func GroupLinear(params map[string][]float64, name string, g, groups int, x []float64) []float64 {
+	own := map[string][]float64{}
+	for _, part := range []string{name + "/weights", name + "/bias"} {
+		n := len(params[part]) / groups
+		own[part] = params[part][g*n : (g+1)*n]
+	}
+	return Linear(own, name, x, false)
+}
+
 // Apply replaces each number of x by f of it and returns x.
 func Apply(x []float64, f func(float64) float64) []float64 {
 	for i, v := range x {
@@ -77,6 +88,27 @@ func Leaky(x float64) float64 { return max(x, 0.2*x) }
 
 // Sigmoid is the logistic function.
 func Sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// Softmax replaces scores by their softmax and returns them. A score of -Inf gets 0.
+func Softmax(scores []float64) []float64 {
+	total := floats.LogSumExp(scores)
+	return Apply(scores, func(v float64) float64 { return math.Exp(v - total) })
+}
+
+// KL returns the divergence of N(mean, spread²) from N(otherMean, otherSpread²) in each component.
+func KL(mean, spread, otherMean, otherSpread []float64) (each []float64) {
+	for i, s := range spread {
+		d, o := mean[i]-otherMean[i], otherSpread[i]
+		each = append(each, math.Log(o/s)+(s*s+d*d)/(2*o*o)-0.5)
+	}
+	return each
+}
+
+// LogTanhNormal is the log-density of an action low + (high-low)·(1+tanh u)/2, where u is N(mean, scale²).
+func LogTanhNormal(u, mean, scale float64, low, high float32) float64 {
+	z, tanh, half := (u-mean)/scale, math.Tanh(u), float64(high-low)/2
+	return -z*z/2 - math.Log(scale) - math.Log(2*math.Pi)/2 - math.Log(half*(1-tanh*tanh))
+}
 
 // Normalize shifts and scales x to mean 0 and variance 1, as nn.Normalize does, and returns it.
 func Normalize(x []float64) []float64 {
