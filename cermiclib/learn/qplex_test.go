@@ -3,6 +3,7 @@
 package learn_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -11,6 +12,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
@@ -39,7 +41,7 @@ func everyJoint(t *testing.T, c learn.MixerConfig, tables int) (total [][]float3
 	joints := choices * choices * choices
 	rows := tables * joints
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: agents, Obs: []int{obs}, State: state, Act: envs.ActSpec{Choices: choices}}
-	b := &nn.Build{Spec: spec, Backend: libtest.Backend(t), Store: nn.NewStore(3), Seed: 3}
+	b := graphtest.Build(spec, 3)
 	mixer := must.Value(c.Build(b))
 	inputs := []nn.Input{
 		nn.F32("utility", rows, agents, choices), nn.I32("choice", rows, agents), nn.F32("state", rows, state), nn.F32("obs", rows, agents, obs),
@@ -62,8 +64,9 @@ func everyJoint(t *testing.T, c learn.MixerConfig, tables int) (total [][]float3
 				for joint := 1; joint < joints; joint++ {
 					copy(block[joint*width:(joint+1)*width], block[:width])
 				}
-				if k == 0 {
-					greedy[table] = best(block[0:4])*16 + best(block[4:8])*4 + best(block[8:12])
+				for i := 0; k == 0 && i < width; i += choices {
+					utilities := block[i : i+choices]
+					greedy[table] = greedy[table]*choices + slices.Index(utilities, slices.Max(utilities))
 				}
 			}
 		})
@@ -81,16 +84,6 @@ func everyJoint(t *testing.T, c learn.MixerConfig, tables int) (total [][]float3
 		total = append(total, flat[table*joints:(table+1)*joints])
 	}
 	return total, greedy
-}
-
-func best(v []float32) int {
-	at := 0
-	for k, x := range v {
-		if x > v[at] {
-			at = k
-		}
-	}
-	return at
 }
 
 // TestQPLEXAgreesWithTheAgentsOnTheBestJointAction: IGM by brute force. The best joint action must be the agents' own greedy one,
