@@ -7,12 +7,15 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
+
+	"cermic/envs/rng"
 )
 
 // Read copies variables; their names are the paths without prefix.
@@ -178,4 +181,26 @@ func FirstSteps(params map[string][]float64, scope string, sample int, lr, eps f
 			visit(name, i, old-lr*g/(math.Abs(g)+eps), g)
 		}
 	}
+}
+
+// CheckSlope compares the gradient of a value in a variable with its central difference of step h, along a random
+// direction. It returns the gradient's product with that direction.
+func CheckSlope(t testing.TB, v *model.Variable, gradient []float64, r *rng.Rand, h, tolerance float64,
+	value func() float64) (want float64) {
+	t.Helper()
+	direction := make([]float64, len(gradient))
+	for k := range direction {
+		direction[k] = float64(r.Norm())
+	}
+	at := func(step float64) float64 {
+		tensors.MustMutableFlatData(v.MustValue(), func(flat []float64) { floats.AddScaled(flat, step, direction) })
+		return value()
+	}
+	got := (at(h) - at(-2*h)) / (2 * h)
+	at(h)
+	want = floats.Dot(direction, gradient)
+	if !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
+		t.Errorf("%s: the directional derivative is %.9f, its gradient %.9f", v.Path(), got, want)
+	}
+	return want
 }
