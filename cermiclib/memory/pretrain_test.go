@@ -213,7 +213,7 @@ func TestPretrainingRefusesWhatItCannotDo(t *testing.T) {
 	for name, p := range map[string]Pretraining{
 		"batch": {Frames: 400, Epochs: 1, Batch: 4}, "number of frames": {Frames: 200, Epochs: 1, Batch: 512},
 	} {
-		p.Backend = graphtest.Build(nil, 1).Backend
+		p.Backend = graphtest.Backend()
 		if _, _, err := p.Run(t.Context(), withoutDetector[1], newScatter(false)); err == nil {
 			t.Errorf("an impossible %s is accepted", name)
 		}

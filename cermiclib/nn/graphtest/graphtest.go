@@ -5,6 +5,7 @@ package graphtest
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -16,10 +17,12 @@ import (
 	"cermic/envs/rng"
 )
 
+// Backend opens the pure Go backend; all calls return the same one, which tensors cannot leave.
+var Backend = sync.OnceValue(func() nn.Backend { return must.Value(nn.OpenConfig(nn.Sequential)) })
+
 // Build returns the inputs for building a component of a task, with a store of its own.
 func Build(spec *envs.Spec, seed uint64) *nn.Build {
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
-	return &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(seed), Seed: seed}
+	return &nn.Build{Spec: spec, Backend: Backend(), Store: nn.NewStore(seed), Seed: seed}
 }
 
 // Func maps a scope at the store's root and the inputs of a graph to its outputs.
