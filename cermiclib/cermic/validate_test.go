@@ -3,10 +3,10 @@
 package cermic
 
 import (
-	"strings"
 	"testing"
 
 	"cermic/cermiclib/memory"
+	"cermic/envs/envtest/must"
 )
 
 func TestPresetsAreValid(t *testing.T) {
@@ -41,19 +41,12 @@ func TestImpossibleSettingsAreRefusedByName(t *testing.T) {
 	} {
 		c := Default()
 		spoil(&c)
-		err := c.Validate()
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want an error with %q", err, want)
-		} else if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "cermic: ") {
-			t.Errorf("%q is not one line that begins with the package name", err)
-		}
+		must.RefuseAs(t, c.Validate(), "cermic: ", want)
 	}
 }
 
 func TestEmptyBandIsAllowedWithoutExploitLosses(t *testing.T) {
 	c := Default()
 	c.Latent, c.Exploit = 32, false
-	if err := c.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, c.Validate())
 }

@@ -221,8 +221,7 @@ func TestPretrainingRefusesWhatItCannotDo(t *testing.T) {
 	const name = "0123456789abcdef"
 	for _, start := range []Start{{PretrainDetector, name}, {PretrainFull, ""}, {"", name}, {"none", ""}} {
 		for _, c := range []Config{MLP{1, 1, 1, start}, GRU{1, 1, 1, 1, start}} {
-			must.Refuse(t, c.Validate(), "memory "+c.Kind()+": ")
-			must.Refuse(t, c.Validate(), "pretrain is")
+			must.RefuseAs(t, c.Validate(), "memory "+c.Kind()+": ", "pretrain is")
 		}
 	}
 }

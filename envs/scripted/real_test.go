@@ -43,9 +43,8 @@ func TestABattleThatIsAbortedIsPlayedAnew(t *testing.T) {
 	for request := 12; request < 1000; request += 12 {
 		always[request] = sc2test.Drop
 	}
-	if _, err := Rollout(onRealGames(t, always), Random, 1, 1); err == nil || !strings.Contains(err.Error(), "aborted") {
-		t.Errorf("error %v, want one about aborted battles", err)
-	}
+	_, err := Rollout(onRealGames(t, always), Random, 1, 1)
+	must.Refuse(t, err, "aborted")
 }
 
 // Policies needs a game to inspect the task, returns an error if there is none, and releases the game.
@@ -55,10 +54,8 @@ func TestAskingForPlayersNeedsAGameAndGivesItBack(t *testing.T) {
 		must.Value(Policies(cfg))
 	}
 	t.Setenv(sc2.AddressVariable, "nowhere")
-	if _, err := Policies(cfg); err == nil || !strings.Contains(err.Error(), sc2.AddressVariable) {
-		t.Errorf("error %v, want one that names the variable", err)
-	}
-	if _, err := Rollout(cfg, Random, 1, 1); err == nil || !strings.Contains(err.Error(), sc2.AddressVariable) {
-		t.Errorf("error %v, want one that names the variable", err)
-	}
+	_, err := Policies(cfg)
+	must.Refuse(t, err, sc2.AddressVariable)
+	_, err = Rollout(cfg, Random, 1, 1)
+	must.Refuse(t, err, sc2.AddressVariable)
 }

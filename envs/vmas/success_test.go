@@ -81,8 +81,7 @@ func TestSuccessesPayTheBonusOnceInWhateverParts(t *testing.T) {
 // Milestones depend on progress, so it must be 0 at the start.
 func TestProgressStartsAtNothing(t *testing.T) {
 	for _, name := range envs.Names() {
-		cfg := must.Value(envs.Default(name))
-		e := buildNumEnvs(t, cfg, 100)
+		e := buildNumEnvs(t, must.Value(envs.Default(name)), 100)
 		if e.progresser == nil {
 			continue
 		}
@@ -108,16 +107,24 @@ func buildNumEnvs(t *testing.T, cfg envs.Config, numEnvs int) *env {
 // episode.
 func playScript(t *testing.T, e *env, steps int, show func(c int, sparse []float32)) {
 	t.Helper()
-	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
-	over, n := make([]bool, e.spec.NumEnvs), e.spec.Agents
+	n := e.spec.Agents
+	playFirst(t, e, steps, func(*envs.Actions) {}, func(c int, out *envs.Step) { show(c, out.Sparse[c*n:(c+1)*n]) })
+}
+
+// playFirst runs the scripted policy, whose actions change may replace. It calls show after every step of each
+// environment's first episode.
+func playFirst(t *testing.T, e *env, steps int, change func(*envs.Actions), show func(c int, out *envs.Step)) {
+	t.Helper()
+	out, act, over := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), make([]bool, e.spec.NumEnvs)
 	for range min(steps, e.spec.Horizon) {
 		if !e.Script(act) {
 			t.Fatalf("%s has no scripted policy", e.spec.Name)
 		}
+		change(act)
 		e.Step(act, out)
 		for c := range over {
 			if !over[c] {
-				show(c, out.Sparse[c*n:(c+1)*n])
+				show(c, out)
 			}
 			over[c] = over[c] || out.Terminated[c]|out.Truncated[c] != 0
 		}

@@ -37,8 +37,15 @@ func Do(t testing.TB, err error) {
 // Refuse fails the test unless err is one line that contains want.
 func Refuse(t testing.TB, err error, want string) {
 	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("got error %v, want one line with %q", err, want)
+	RefuseAs(t, err, "", want)
+}
+
+// RefuseAs fails the test unless err is one line that begins with prefix and contains want.
+func RefuseAs(t testing.TB, err error, prefix, want string) {
+	t.Helper()
+	if err == nil || !strings.HasPrefix(err.Error(), prefix) || !strings.Contains(err.Error(), want) ||
+		strings.Contains(err.Error(), "\n") {
+		t.Errorf("got error %v, want one line that begins with %q and contains %q", err, prefix, want)
 	}
 }
 

@@ -210,9 +210,7 @@ func TestCellWithoutPictureIsAnError(t *testing.T) {
 	if err := env.paint(pixels, out.Cells, nil); err == nil {
 		t.Error("a cell with an unknown number is rendered")
 	}
-	if err := env.Reset(out, pixels, nil, nil); err != nil { // which rewrites all cells
-		t.Error(err)
-	}
+	must.Do(t, env.Reset(out, pixels, nil, nil)) // which rewrites all cells
 }
 
 // Concurrent calls to one environment wait for each other; a call after Close is an error and not a crash.
