@@ -3,7 +3,6 @@
 package scripted
 
 import (
-	"net"
 	"strings"
 	"testing"
 
@@ -20,9 +19,7 @@ func onRealGames(t *testing.T, faults ...map[int]sc2test.Fault) envs.Config {
 	t.Helper()
 	var addresses []string
 	for _, f := range faults {
-		l := must.Value(net.Listen("tcp", "127.0.0.1:0"))
-		go (&sc2test.Server{Game: sc2test.NewYard(), Faults: f}).Serve(l) // returns when l is closed
-		t.Cleanup(func() { l.Close() })
+		l := (&sc2test.Server{Game: sc2test.NewYard(), Faults: f}).Start(t)
 		addresses = append(addresses, l.Addr().String())
 	}
 	t.Setenv(sc2.AddressVariable, strings.Join(addresses, ","))

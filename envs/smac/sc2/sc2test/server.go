@@ -8,12 +8,14 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"cermic/envs/envtest/must"
 	"cermic/envs/smac/sc2api"
 )
 
@@ -48,6 +50,15 @@ type Server struct {
 	mu       sync.Mutex
 	dials    int
 	requests int
+}
+
+// Start serves at a free port of this machine until the test ends or the listener is closed.
+func (s *Server) Start(t testing.TB) net.Listener {
+	t.Helper()
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	go s.Serve(l)
+	t.Cleanup(func() { l.Close() })
+	return l
 }
 
 // Serve answers at l until it is closed.
