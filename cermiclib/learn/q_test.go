@@ -7,6 +7,7 @@ import (
 
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/policy"
 	"cermic/envs/conf"
 	"cermic/envs/envtest/must"
@@ -101,8 +102,7 @@ func TestQRefusesWhatItCannotTrainWithASentence(t *testing.T) {
 		task.Continuous = c.continuous
 		err := conf.Validate(l)
 		if err == nil {
-			b, _ := libtest.NewBuild(t, task, 1)
-			_, err = l.Build(b, c.policy)
+			_, err = l.Build(graphtest.Build(must.Value(task.Build(1, 1)).Spec(), 1), c.policy)
 		}
 		must.Refuse(t, err, want)
 	}
