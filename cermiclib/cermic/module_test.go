@@ -3,9 +3,7 @@
 package cermic
 
 import (
-	"bytes"
 	"context"
-	"log/slog"
 	"maps"
 	"math"
 	"slices"
@@ -304,15 +302,12 @@ func TestHealthWarnsOutsideTheDocumentedRanges(t *testing.T) {
 
 // A range is warned of once, after the first updates, and only on the side that has a message.
 func TestHealthLogsAViolationOnce(t *testing.T) {
-	var log bytes.Buffer
-	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	defer slog.SetDefault(before)
+	log := must.Log(t)
 	var h health
 	for h.updates = range healthSettle + 5 {
 		h.check(rl.Scalars{"cermic/enc_std": 0.05, "cermic/upper_active": 0.01, "cermic/kl": 1})
 		if h.updates <= healthSettle && log.Len() > 0 {
-			t.Fatalf("warned after %d updates: %s", h.updates, &log)
+			t.Fatalf("warned after %d updates: %s", h.updates, log)
 		}
 	}
 	text := log.String()

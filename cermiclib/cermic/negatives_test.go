@@ -4,6 +4,7 @@ package cermic
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -109,13 +110,8 @@ func gammaWithoutInformation(t *testing.T, filter bool, share float64) float64 {
 	for step := range steps {
 		graphtest.Fill(x.Alive, 1)
 		rows, _ := s.draw(x, float64(b)/float64(x.Rows()), b, r)
-		exists, all := make([]float32, b), make([]float32, b)
-		for i := range exists {
-			all[i] = 1
-			if float64(i) < share*b {
-				exists[i] = 1
-			}
-		}
+		exists, all := make([]float32, b), slices.Repeat([]float32{1}, b)
+		copy(exists, all[:int(math.Ceil(share*b))])
 		p.Feed(0, func(dst []float32) {
 			for i := range dst {
 				switch seen := exists[i/width] != 0; {

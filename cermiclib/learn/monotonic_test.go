@@ -17,8 +17,16 @@ import (
 	"cermic/envs/rng"
 )
 
-// checkMonotonic fails if the mixer's Q_tot falls when one agent's utility rises. It tests 200 random states and
-// utilities of 3 agents with random weights.
+// Q_tot of a monotonic mixer never falls when one agent's utility rises, in 200 random states and utilities of 3 agents
+// with random weights.
+func TestMonotonicMixersNeverFallWhenAUtilityRises(t *testing.T) {
+	for _, c := range []learn.MixerConfig{
+		learn.QMIX{Embed: 8, Layers: 1, Hidden: 8}, learn.QMIX{Embed: 8, Layers: 2, Hidden: 8}, smallSPECTra(),
+	} {
+		t.Run(c.Kind(), func(t *testing.T) { checkMonotonic(t, c) })
+	}
+}
+
 func checkMonotonic(t *testing.T, c learn.MixerConfig) {
 	t.Helper()
 	const rows, agents, state, obs, choices = 200, 3, 7, 4, 4

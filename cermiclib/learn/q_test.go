@@ -48,12 +48,6 @@ func TestQMIXAvoidsThePenaltiesOfTheClimbingGame(t *testing.T) {
 	libtest.CheckLearns(t, toy(libtest.Climbing(), l, 128*10), 0)
 }
 
-func TestQMIXNeverFallsWhenAUtilityRises(t *testing.T) {
-	for layers := 1; layers <= 2; layers++ {
-		checkMonotonic(t, learn.QMIX{Embed: 8, Layers: layers, Hidden: 8})
-	}
-}
-
 // TestRecurrentQMIXRemembersTheSymbolBefore: a late identity task rewards naming the symbol of the step before, which
 // takes a memory. Guessing scores 0.75 of 3.
 func TestRecurrentQMIXRemembersTheSymbolBefore(t *testing.T) {

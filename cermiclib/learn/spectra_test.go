@@ -65,10 +65,6 @@ func TestSPECTraMixesAgentsInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestSPECTraNeverFallsWhenAUtilityRises(t *testing.T) {
-	checkMonotonic(t, smallSPECTra())
-}
-
 func TestImpossibleSPECTraMixersGetASentence(t *testing.T) {
 	for _, c := range []learn.SPECTra{{Embed: 8, Heads: 3, Revision: 2}, {Embed: 0, Heads: 1, Revision: 2}, {Embed: 8, Revision: 2}, {Embed: 8, Heads: 2, Revision: 1}} {
 		if conf.Validate(c) == nil {

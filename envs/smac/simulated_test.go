@@ -4,7 +4,6 @@ package smac
 
 import (
 	"fmt"
-	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -296,10 +295,7 @@ func TestALoadedRealGameBeginsNewBattles(t *testing.T) {
 
 // One game per environment may exceed the machine's memory, so a warning appears once, before the start.
 func TestManyGamesAreAnnounced(t *testing.T) {
-	var log strings.Builder
-	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	defer slog.SetDefault(before)
+	log := must.Log(t)
 	t.Setenv(sc2.FolderVariable, t.TempDir()) // contains no game
 	t.Setenv(sc2.AddressVariable, "")
 	warnOfMany = sync.Once{}

@@ -4,6 +4,7 @@
 package must
 
 import (
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -47,6 +48,14 @@ func RefuseAs(t testing.TB, err error, prefix, want string) {
 		strings.Contains(err.Error(), "\n") {
 		t.Errorf("got error %v, want one line that begins with %q and contains %q", err, prefix, want)
 	}
+}
+
+// Log collects what is logged until the test ends.
+func Log(t testing.TB) *strings.Builder {
+	log, before := new(strings.Builder), slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(log, nil)))
+	t.Cleanup(func() { slog.SetDefault(before) })
+	return log
 }
 
 // InMemory keeps temporary folders in memory on systems that can, as durable writes would wait for a busy disk.
