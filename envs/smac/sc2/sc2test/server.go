@@ -15,7 +15,6 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
-	"cermic/envs/envtest/must"
 	"cermic/envs/smac/sc2api"
 )
 
@@ -55,7 +54,10 @@ type Server struct {
 // Start serves at a free port of this machine until the test ends or the listener is closed.
 func (s *Server) Start(t testing.TB) net.Listener {
 	t.Helper()
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
 	go s.Serve(l)
 	t.Cleanup(func() { l.Close() })
 	return l
