@@ -201,8 +201,8 @@ func TestCalibrationIsTheMLPOfItsFormula(t *testing.T) {
 	}
 }
 
-// critic takes gradient steps on the features that it is fed: now, before, and whether the latter exist. Then it is fed
-// the negatives [rows,columns]. Its outputs are the loss and γ_lo.
+// critic takes gradient steps on its inputs: f_n, f_{n-1}, whether f_{n-1} exists, and the negatives [rows,columns]. Its
+// outputs are the loss and γ_lo.
 func critic(c Config, rows, width, columns int) (*nn.Program, *model.Store) {
 	b := graphtest.Build(fakeSpec(16), 1)
 	inputs := []nn.Input{
