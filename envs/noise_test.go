@@ -4,8 +4,11 @@ package envs
 
 import (
 	"math"
-	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"cermic/envs/envtest/must"
 )
 
 func TestNoiseCoversOnlyWhatIsInTheBox(t *testing.T) {
@@ -42,16 +45,13 @@ func TestNoiseIsNormalAndNamedByItsIndices(t *testing.T) {
 		return obs
 	}
 	a := draw(5, 1, 2)
-	sum, squares := 0.0, 0.0
-	for _, x := range a {
-		sum += float64(x) / 2
-		squares += float64(x) / 2 * float64(x) / 2
+	deviations := make([]float64, n)
+	for i, x := range a {
+		deviations[i] = float64(x) / 2
 	}
-	if mean := sum / n; math.Abs(mean) > 4/math.Sqrt(n) {
-		t.Errorf("mean is %g deviations", mean)
-	}
-	if variance := squares / n; math.Abs(variance-1) > 4*math.Sqrt(2/float64(n)) {
-		t.Errorf("variance is %g times that of the setting", variance)
+	mean, square := stat.Mean(deviations, nil), stat.MomentAbout(2, deviations, 0, nil)
+	if math.Abs(mean) > 4/math.Sqrt(n) || math.Abs(square-1) > 4*math.Sqrt(2/float64(n)) {
+		t.Errorf("mean is %g deviations, the mean square %g times that of the setting", mean, square)
 	}
 	if b := draw(5, 1, 2); b[0] != a[0] || b[n-1] != a[n-1] {
 		t.Error("equal names give different noise")
@@ -69,17 +69,11 @@ func TestImpossibleNoiseIsNamed(t *testing.T) {
 		"noise.x": {X: nan}, "noise.y": {Y: nan}, "noise.width": {Width: -1}, "noise.height": {Width: 1},
 		"noise.scale": {Width: 1, Height: 1, Scale: -1},
 	} {
-		err := Common{NumEnvs: 1, Reward: Dense, Noise: bad}.Validate("some/task")
-		if err == nil || !strings.HasPrefix(err.Error(), "some/task: ") || !strings.Contains(err.Error(), key) {
-			t.Errorf("%+v: error %v, want one that names %s", bad, err, key)
-		}
+		must.RefuseAs(t, Common{NumEnvs: 1, Reward: Dense, Noise: bad}.Validate("some/task"), "some/task: ", key)
 	}
 	for _, unseen := range []Noise{{Scale: 1}, {X: 1}, {Y: -1}} {
 		err := Common{NumEnvs: 1, Reward: Dense, Noise: unseen}.Validate("some/task")
-		if err == nil || !strings.HasPrefix(err.Error(), "some/task: ") ||
-			!strings.Contains(err.Error(), "set noise.width and noise.height") {
-			t.Errorf("%+v: error %v, want one that says how to make a box", unseen, err)
-		}
+		must.RefuseAs(t, err, "some/task: ", "set noise.width and noise.height")
 	}
 	for _, fine := range []Noise{{}, DefaultNoise(), {X: -3, Width: 1, Height: 2}} {
 		if err := (Common{NumEnvs: 1, Reward: Dense, Noise: fine}).Validate("some/task"); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
@@ -53,15 +54,9 @@ func sighted(spec *envs.Spec, steps, iteration int) *rl.Rollout {
 	x.Iteration = iteration
 	r := rng.New(3, "sighted", uint64(iteration))
 	see := envs.NewStep(spec)
-	for i := range see.Alive {
-		see.Alive[i] = 1
-	}
-	for c := range spec.NumEnvs {
-		x.IsFirst[c] = 1
-	}
-	for i := range see.Obs {
-		see.Obs[i] = r.Norm()
-	}
+	graphtest.Fill(see.Alive, 1)
+	graphtest.Fill(x.IsFirst[:spec.NumEnvs], 1)
+	graphtest.Normal(r, see.Obs)
 	for t := 0; ; t++ {
 		for row := range spec.NumEnvs * spec.Agents {
 			o := see.Obs[row*5 : row*5+5]
@@ -130,8 +125,7 @@ func TestCalibrationSeparatesSituationsWithPeers(t *testing.T) {
 		c.Memory = memory.MLP{Embed: 16, Hidden: 16, Width: 16}
 		c.Embed, c.Negatives, c.Minibatch, c.Fraction, c.Steps, c.Epochs, c.LR = 16, 8, 128, 0.5, 0, 1, 2e-3
 		c.CalibCentre = centre
-		built := must.Value(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}))
-		m := built.(*module)
+		m := must.Value(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1})).(*module)
 		for it := range 32 {
 			must.Value(m.Update(t.Context(), sighted(spec, 60, it)))
 		}

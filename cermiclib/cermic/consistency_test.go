@@ -10,25 +10,27 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/envs/envtest/must"
-	"cermic/envs/rng"
-
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/rl"
+	"cermic/envs/envtest/must"
+	"cermic/envs/rng"
 )
 
 // evaluate runs a float64 graph over a store once and returns its outputs, flat.
 func evaluate(t *testing.T, store *model.Store, fn func(sc *model.Scope, in []*Node) []*Node, args ...any) [][]float64 {
 	t.Helper()
-	exec := must.Value(model.NewExec(pureGo(t).Backend, store, fn))
-	out := must.Value(exec.Call(args...))
-	values := make([][]float64, len(out))
-	for i, x := range out {
-		tensors.MustConstFlatData(x, func(flat []float64) { values[i] = append(values[i], flat...) })
+	exec := must.Value(model.NewExec(graphtest.Backend().Backend, store, fn))
+	var values [][]float64
+	for _, x := range must.Get(exec.Call(args...))(t) {
+		values = append(values, flat(x))
 	}
 	return values
 }
+
+// flat returns the values of a tensor.
+func flat(x *tensors.Tensor) []float64 { return must.Value(tensors.CopyFlatData[float64](x)) }
 
 // table fills a [rows,width] tensor with normal numbers.
 func table(r *rng.Rand, rows, width int) *tensors.Tensor {
@@ -51,10 +53,6 @@ func TestNoiseInScoreSpaceIsNoiseInFeatureSpace(t *testing.T) {
 		return []*Node{scores}
 	}, query, now, table(r, rows, draws), weight)[0]
 
-	flat := func(x *tensors.Tensor) (values []float64) {
-		tensors.MustConstFlatData(x, func(src []float64) { values = append(values, src...) })
-		return values
-	}
 	q, f := flat(query), flat(now)
 	for b := range rows {
 		// The definition: score f_n + κ·s⊙ε with all components of ε drawn, s over the three rows that count.
@@ -124,7 +122,7 @@ func TestConsistencyDoesNotCollapseTheFeatures(t *testing.T) {
 	x := fakeRollout(spec, 60, 0)
 	c := Default()
 	c.NegKind, c.LR = NegativesNoise, 1e-3 // with marginal negatives the features cannot collapse
-	build := &nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
+	build := graphtest.Build(spec, 1)
 	mem := must.Value(memory.MLP{Embed: 8, Hidden: 16, Width: 16}.Build(build))
 	inputs := []nn.Input{nn.F32("reward", b), nn.F32("noise", b, c.Negatives), nn.F32("weight", b)}
 	inputs = append(inputs, mem.Inputs(b)...)
@@ -203,6 +201,22 @@ func TestCalibrationIsTheMLPOfItsFormula(t *testing.T) {
 	}
 }
 
+// critic takes gradient steps on its inputs: f_n, f_{n-1}, whether f_{n-1} exists, and the negatives [rows,columns]. Its
+// outputs are the loss and γ_lo.
+func critic(c Config, rows, width, columns int) (*nn.Program, *model.Store) {
+	b := graphtest.Build(fakeSpec(16), 1)
+	inputs := []nn.Input{
+		nn.F32("now", rows, width), nn.F32("before", rows, width), nn.F32("exists", rows), nn.I32("negative", rows, columns),
+	}
+	p := must.Value(nn.NewProgram(b, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
+		f := memory.Context{Now: in[0], Before: in[1], Exists: in[2]}
+		got := c.consistencyOf(sc.At(scope), f, ZerosLike(in[2]), in[3], f.Exists)
+		c.adam().Minimize(sc.At(scope), got.loss)
+		return []*Node{got.loss, got.lo}
+	}))
+	return p, b.Store
+}
+
 // criticLossAfterSaturation starts a critic in the flat part of the sigmoid and trains it on features close to f_{n-1}.
 // It returns the loss over the last 20 of 400 gradient steps as a fraction of chance.
 func criticLossAfterSaturation(t *testing.T, bound float64) float64 {
@@ -210,17 +224,8 @@ func criticLossAfterSaturation(t *testing.T, bound float64) float64 {
 	const b, width, steps = 64, 8, 400
 	c := Default()
 	c.Negatives, c.NegFilter, c.LR, c.CriticBound = 8, false, 0.1, bound
-	build := &nn.Build{Spec: fakeSpec(16), Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
-	inputs := []nn.Input{nn.F32("now", b, width), nn.F32("before", b, width), nn.I32("negative", b, c.Negatives)}
-	p := must.Value(nn.NewProgram(build, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
-		ones := ReduceSum(OnesLike(in[0]), -1)
-		f := memory.Context{Now: in[0], Before: in[1], Exists: DivScalar(ones, width)}
-		got := c.consistencyOf(sc.At(scope), f, ZerosLike(ones), in[2], f.Exists)
-		c.adam().Minimize(sc.At(scope), got.loss)
-		return []*Node{got.loss}
-	}))
-	weights := build.Store.GetVariable("/cermic/critic/weights").MustValue()
-	tensors.MustMutableFlatData(weights, func(w []float32) {
+	p, store := critic(c, b, width, c.Negatives)
+	tensors.MustMutableFlatData(store.GetVariable("/cermic/critic/weights").MustValue(), func(w []float32) {
 		for i := range width { // weights of the constant input; with features around 2, scores are about 2·30·√8 = 170
 			w[(width+1)*width+i] = 30
 		}
@@ -234,7 +239,8 @@ func criticLossAfterSaturation(t *testing.T, bound float64) float64 {
 		}
 		p.Feed(0, func(dst []float32) { copy(dst, now) })
 		p.Feed(1, func(dst []float32) { copy(dst, before) })
-		p.FeedInt(2, func(dst []int32) {
+		p.Feed(2, func(dst []float32) { graphtest.Fill(dst, 1) })
+		p.FeedInt(3, func(dst []int32) {
 			for i := range dst {
 				dst[i] = int32((i/c.Negatives + 1 + r.IntN(b-1)) % b)
 			}

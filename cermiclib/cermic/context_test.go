@@ -12,6 +12,7 @@ import (
 
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/rl"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
@@ -45,7 +46,8 @@ func sighting(iteration int) *rl.Rollout {
 // featuresOf returns f_n [T·E·N,12] of two rollouts as a gradient step computes it, with the memory of training.
 func featuresOf(t *testing.T, cfg memory.Config, store *model.Store) [2][]float32 {
 	t.Helper()
-	b := &nn.Build{Spec: fakeSpec(2), Backend: pureGo(t), Store: store, Seed: 4}
+	b := graphtest.Build(fakeSpec(2), 4)
+	b.Store = store
 	mem := must.Value(cfg.Build(b))
 	agents, l := 6, mem.Shape().Chunk
 	rows := make([]int32, 9*agents) // chunk by chunk of each agent
@@ -59,9 +61,7 @@ func featuresOf(t *testing.T, cfg memory.Config, store *model.Store) [2][]float3
 	var out [2][]float32
 	for iteration := range out {
 		x := sighting(iteration)
-		if w, ok := mem.(memory.Watcher); ok {
-			must.Do(t, w.Watch(x))
-		}
+		must.Do(t, memory.Watch(mem, x))
 		mem.Gather(p, 0, x, rows)
 		must.Do(t, p.Run())
 		flat := make([]float32, len(rows)*12)
@@ -163,10 +163,4 @@ func TestContextOfActorsOutlivesASaveAndAnEvaluation(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestContextNeedsAMemory(t *testing.T) {
-	c := Default()
-	c.ActorContext, c.Exploit = true, false
-	must.Refuse(t, c.Validate(), "actor_uses_context")
 }

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"cermic/cermiclib/rl"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // testElliptical is a form whose features are set by hand, one kind of step per row.
@@ -21,6 +21,15 @@ func testElliptical(lambda float64, features [][]float32) *elliptical {
 		f.now.flat, f.now.of = append(f.now.flat, row...), append(f.now.of, int32(k))
 	}
 	return f
+}
+
+// kinds are so many features that distinguish all steps.
+func kinds(n int) (features [][]float32) {
+	for k := range n {
+		features = append(features, make([]float32, n))
+		features[k][k] = 1
+	}
+	return features
 }
 
 // r^i agrees with a plain inverse of Λ for features with two weights.
@@ -77,12 +86,7 @@ func TestEllipticalBonusIsTheInformationGain(t *testing.T) {
 // Where features distinguish all steps, the bonus is the count-based one: x is 1/n after n visits.
 func TestEllipticalCountsWhatItTellsApart(t *testing.T) {
 	visits := []float64{1, 10, 100, 1000}
-	features := make([][]float32, len(visits))
-	for kind := range features {
-		features[kind] = make([]float32, len(visits))
-		features[kind][kind] = 1
-	}
-	f := testElliptical(1e-6, features)
+	f := testElliptical(1e-6, kinds(len(visits)))
 	must.Do(t, f.factorise(&f.now, visits))
 	got := make([]float32, len(visits))
 	gains(got, f.distances(&f.now), nil)
@@ -168,11 +172,6 @@ func TestDrawingByLeverageKeepsSums(t *testing.T) {
 func TestLeverageTellsRareFromNew(t *testing.T) {
 	const batches = 20
 	visits := []int{3000, 25, 1, 0} // in each batch, the third kind in the first one alone
-	kinds := make([][]float32, len(visits))
-	for k := range kinds {
-		kinds[k] = make([]float32, len(visits))
-		kinds[k][k] = 1
-	}
 	rows := 0
 	for _, n := range visits {
 		rows += n
@@ -182,7 +181,7 @@ func TestLeverageTellsRareFromNew(t *testing.T) {
 	for k, n := range visits {
 		of = append(of, slices.Repeat([]int32{int32(k)}, n)...)
 	}
-	f := testElliptical(1e-3, kinds)
+	f := testElliptical(1e-3, kinds(len(visits)))
 	f.now.of = of
 	f.past = &reservoir{room: 100, seed: 1, obs: 1}
 	from := steps{obs: func(to []float32, row int) { to[0] = float32(of[row]) }, act: func([]float32, int) {}}

@@ -3,28 +3,25 @@
 package cermic
 
 import (
-	"bytes"
 	"context"
-	"log/slog"
 	"maps"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/envs"
-	"cermic/envs/envtest/must"
-	"cermic/envs/rng"
-
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/envtest/must"
+	"cermic/envs/rng"
 )
 
 // fakeSpec is a task of c environments with 3 agents, observations of length 5 and two-dimensional continuous actions.
@@ -43,14 +40,10 @@ func fakeRollout(spec *envs.Spec, t, iteration int) *rl.Rollout {
 	}
 	r := rng.New(7, "fake rollout", uint64(iteration))
 	step := envs.NewStep(spec)
-	for i := range step.Alive {
-		step.Alive[i] = 1
-	}
+	graphtest.Fill(step.Alive, 1)
 	start := func(c int) {
 		per := spec.Agents * spec.ObsLen()
-		for i := range per {
-			step.Obs[c*per+i] = r.Norm()
-		}
+		graphtest.Normal(r, step.Obs[c*per:(c+1)*per])
 	}
 	for c := range spec.NumEnvs {
 		start(c)
@@ -62,9 +55,7 @@ func fakeRollout(spec *envs.Spec, t, iteration int) *rl.Rollout {
 			step.Obs[i] += 0.3 * r.Norm()
 		}
 		n := spec.NumEnvs * spec.Agents
-		for i := range n {
-			x.Extrinsic[k*n+i] = r.Norm()
-		}
+		graphtest.Normal(r, x.Extrinsic[k*n:(k+1)*n])
 		for i := range n * spec.Act.Dim {
 			x.Act.Continuous[k*n*spec.Act.Dim+i] = r.Uniform(-1, 1)
 		}
@@ -84,20 +75,10 @@ func fakeRollout(spec *envs.Spec, t, iteration int) *rl.Rollout {
 	return x
 }
 
-var openPureGo = sync.OnceValues(func() (nn.Backend, error) { return nn.OpenConfig(nn.Sequential) })
-
-// pureGo returns the Go backend, which every build has and which compiles fast.
-func pureGo(t testing.TB) nn.Backend {
-	t.Helper()
-	b := must.Value(openPureGo())
-	return b
-}
-
 func newModule(t testing.TB, c Config, spec *envs.Spec, seed uint64) (*module, *model.Store) {
 	t.Helper()
-	store := nn.NewStore(seed)
-	m := must.Value(c.Build(&nn.Build{Spec: spec, Backend: pureGo(t), Store: store, Seed: seed}))
-	return m.(*module), store
+	b := graphtest.Build(spec, seed)
+	return must.Get(c.Build(b))(t).(*module), b.Store
 }
 
 // small returns the defaults with a short training.
@@ -124,16 +105,9 @@ func iterate(t testing.TB, m *module, store *model.Store, spec *envs.Spec, first
 				all = append(all, s[name])
 			}
 		}
-		for _, r := range x.Intrinsic {
-			all = append(all, float64(r))
-		}
+		all = append(all, nntest.Wide(x.Intrinsic)...)
 	}
-	for _, v := range nn.Variables(store, "") {
-		for _, w := range values(v) {
-			all = append(all, float64(w))
-		}
-	}
-	return all
+	return append(all, weights(store, "/")...)
 }
 
 func TestEqualSeedsGiveEqualRuns(t *testing.T) {
@@ -169,9 +143,9 @@ func TestParameterCounts(t *testing.T) {
 	}
 }
 
-// weights returns the values of all variables below a part of the module, in alphabetical order.
-func weights(store *model.Store, part string) (flat []float32) {
-	for _, v := range nn.Variables(store, "/cermic/"+part) {
+// weights returns the values of all variables below a path, in alphabetical order.
+func weights(store *model.Store, path string) (flat []float64) {
+	for _, v := range nn.Variables(store, path) {
 		flat = append(flat, values(v)...)
 	}
 	return flat
@@ -182,18 +156,18 @@ func TestMomentumEncoderFollowsItsFormula(t *testing.T) {
 	c := small()
 	c.Steps, c.Polyak = 1, 0.25
 	m, store := newModule(t, c, spec, 1)
-	start, slow := weights(store, "encoder"), weights(store, "momentum")
+	start, slow := weights(store, "/cermic/encoder"), weights(store, "/cermic/momentum")
 	if !slices.Equal(start, slow) {
 		t.Fatal("θᵐ does not start as a copy of θ")
 	}
 	must.Value(m.Update(t.Context(), fakeRollout(spec, 5, 0)))
-	online, after := weights(store, "encoder"), weights(store, "momentum")
+	online, after := weights(store, "/cermic/encoder"), weights(store, "/cermic/momentum")
 	if slices.Equal(start, online) {
 		t.Fatal("the gradient step does not change θ")
 	}
 	for i := range after {
 		// Two roundings of float32.
-		if want := 0.75*slow[i] + 0.25*online[i]; math.Abs(float64(after[i]-want)) > 2e-7*max(1, math.Abs(float64(want))) {
+		if want := 0.75*slow[i] + 0.25*online[i]; math.Abs(after[i]-want) > 2e-7*max(1, math.Abs(want)) {
 			t.Fatalf("weight %d of θᵐ is %g, want (1-τ)·%g + τ·%g = %g", i, after[i], slow[i], online[i], want)
 		}
 	}
@@ -206,10 +180,9 @@ func TestEveryTrainableVariableMoves(t *testing.T) {
 	c.Upper, c.Lower, c.Chance = 0.12, 0.05, 0.9 // both exploitation losses act from the start
 	m, store := newModule(t, c, spec, 1)
 	for _, name := range []string{"gamma_lo", "gamma_hi"} { // h has no gradient at γ = 0
-		gamma := store.GetVariable("/cermic/critic/" + name).MustValue()
-		tensors.MustMutableFlatData(gamma, func(flat []float32) { flat[0] = 0.5 })
+		graphtest.Set(store, "/cermic/critic/"+name, 0.5)
 	}
-	before := map[string][]float32{}
+	before := map[string][]float64{}
 	variables := nn.Variables(store, "")
 	for _, v := range variables {
 		before[v.Path()] = values(v)
@@ -228,44 +201,31 @@ func TestEveryTrainableVariableMoves(t *testing.T) {
 }
 
 // values returns a copy of a variable's values.
-func values(v *model.Variable) (flat []float32) {
-	tensors.MustConstFlatData(v.MustValue(), func(src []float32) { flat = append(flat, src...) })
-	return flat
+func values(v *model.Variable) []float64 {
+	return nntest.Wide(must.Value(tensors.CopyFlatData[float32](v.MustValue())))
 }
 
+// A module that is saved after two iterations and loaded again matches an uninterrupted one.
 func TestSavedModuleContinuesBitExactly(t *testing.T) {
-	spec := fakeSpec(4)
-	c := small()
-	c.IntNorm, c.RewardFeature = explore.NormReturnStd, FeatureRunningStd // both keep state on the host
-	if !continues(t, c, spec, 1, 3) {
-		t.Error("the resumed module differs from the uninterrupted one")
+	spec, stateful := fakeSpec(4), small()
+	stateful.IntNorm, stateful.RewardFeature = explore.NormReturnStd, FeatureRunningStd // both keep state on the host
+	configs := map[string]Config{"running statistics": stateful}
+	for name, f := range formsUnderTest() {
+		configs[name] = withForm(f)
 	}
-	m, _ := newModule(t, c, spec, 1)
-	if err := m.Load([]byte("[]")); err == nil {
-		t.Error("Load accepts a state of another shape")
-	}
-}
-
-// continues reports whether a module that is saved after some iterations and loaded again matches an uninterrupted one
-// until the last iteration.
-func continues(t *testing.T, c Config, spec *envs.Spec, saved, last int) bool {
-	t.Helper()
-	whole, wholeStore := newModule(t, c, spec, 1)
-	iterate(t, whole, wholeStore, spec, 0, saved)
-	state := whole.Save()
-	resumed, resumedStore := newModule(t, c, spec, 1)
-	for _, v := range nn.Variables(wholeStore, "") {
-		value, err := v.MustValue().LocalClone()
-		if err == nil {
-			err = resumedStore.GetVariable(v.Path()).SetValue(value)
+	for name, c := range configs {
+		whole, wholeStore := newModule(t, c, spec, 1)
+		iterate(t, whole, wholeStore, spec, 0, 2)
+		resumed, resumedStore := newModule(t, c, spec, 1)
+		graphtest.CopyVariables(resumedStore, wholeStore)
+		must.Do(t, resumed.Load(whole.Save()))
+		if want := iterate(t, whole, wholeStore, spec, 2, 4); !slices.Equal(want, iterate(t, resumed, resumedStore, spec, 2, 4)) {
+			t.Errorf("%s: the resumed module differs from the uninterrupted one", name)
 		}
-		if err != nil {
-			t.Fatal(err)
+		if err := resumed.Load([]byte("[]")); err == nil {
+			t.Errorf("%s: Load accepts a state of another shape", name)
 		}
 	}
-	must.Do(t, resumed.Load(state))
-	want := iterate(t, whole, wholeStore, spec, saved, last)
-	return slices.Equal(want, iterate(t, resumed, resumedStore, spec, saved, last))
 }
 
 // The last step of an episode is trained on the true last observation, not on the next episode's first one.
@@ -310,18 +270,15 @@ func TestBackendsAgree(t *testing.T) {
 	}
 	spec := fakeSpec(4)
 	var runs [2][]float64
-	for i, b := range []nn.Backend{fast, pureGo(t)} {
-		store := nn.NewStore(1)
-		m := must.Value(small().Build(&nn.Build{Spec: spec, Backend: b, Store: store, Seed: 1}))
+	for i, b := range []nn.Backend{fast, graphtest.Backend()} {
+		m := must.Value(small().Build(&nn.Build{Spec: spec, Backend: b, Store: nn.NewStore(1), Seed: 1}))
 		x := fakeRollout(spec, 9, 0)
 		s := must.Value(m.Update(t.Context(), x))
 		for _, name := range slices.Sorted(maps.Keys(s)) {
 			runs[i] = append(runs[i], s[name])
 		}
 		must.Value(m.Reward(t.Context(), x))
-		for _, r := range m.(*module).raw {
-			runs[i] = append(runs[i], float64(r))
-		}
+		runs[i] = append(runs[i], nntest.Wide(m.(*module).raw)...)
 	}
 	for k, v := range runs[0] {
 		// Sums of up to 512 float32 in another order; the first steps of Adam amplify rounding.
@@ -345,15 +302,12 @@ func TestHealthWarnsOutsideTheDocumentedRanges(t *testing.T) {
 
 // A range is warned of once, after the first updates, and only on the side that has a message.
 func TestHealthLogsAViolationOnce(t *testing.T) {
-	var log bytes.Buffer
-	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	defer slog.SetDefault(before)
+	log := must.Log(t)
 	var h health
 	for h.updates = range healthSettle + 5 {
 		h.check(rl.Scalars{"cermic/enc_std": 0.05, "cermic/upper_active": 0.01, "cermic/kl": 1})
 		if h.updates <= healthSettle && log.Len() > 0 {
-			t.Fatalf("warned after %d updates: %s", h.updates, &log)
+			t.Fatalf("warned after %d updates: %s", h.updates, log)
 		}
 	}
 	text := log.String()

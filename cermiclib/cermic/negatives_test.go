@@ -4,14 +4,15 @@ package cermic
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/rl"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
@@ -100,33 +101,17 @@ func gammaWithoutInformation(t *testing.T, filter bool, share float64) float64 {
 	c.Negatives, c.NegFilter, c.LR, c.ConsistencyDecay = 8, filter, 1e-2, 0
 	spec := fakeSpec(16)
 	x := rl.NewRollout(spec, 60, 0)
-	build := &nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
 	columns := c.Negatives
 	if filter {
 		columns += drawColumns
 	}
-	inputs := []nn.Input{
-		nn.F32("now", b, width), nn.F32("before", b, width), nn.F32("exists", b), nn.I32("negative", b, columns),
-	}
-	p := must.Value(nn.NewProgram(build, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
-		f := memory.Context{Now: in[0], Before: in[1], Exists: in[2]}
-		got := c.consistencyOf(sc.At(scope), f, ZerosLike(in[2]), in[3], f.Exists)
-		c.adam().Minimize(sc.At(scope), got.loss)
-		return []*Node{got.lo}
-	}))
+	p, _ := critic(c, b, width, columns)
 	r, s, gamma := rng.New(1, "no information"), sampler{chunk: 1}, 0.0
 	for step := range steps {
-		for i := range x.Alive {
-			x.Alive[i] = 1
-		}
+		graphtest.Fill(x.Alive, 1)
 		rows, _ := s.draw(x, float64(b)/float64(x.Rows()), b, r)
-		exists, all := make([]float32, b), make([]float32, b)
-		for i := range exists {
-			all[i] = 1
-			if float64(i) < share*b {
-				exists[i] = 1
-			}
-		}
+		exists, all := make([]float32, b), slices.Repeat([]float32{1}, b)
+		copy(exists, all[:int(math.Ceil(share*b))])
 		p.Feed(0, func(dst []float32) {
 			for i := range dst {
 				switch seen := exists[i/width] != 0; {
@@ -152,7 +137,7 @@ func gammaWithoutInformation(t *testing.T, filter bool, share float64) float64 {
 		})
 		must.Do(t, p.Run())
 		if step >= steps-50 {
-			gamma += float64(p.Scalar(0)) / 50
+			gamma += p.Scalar(1) / 50
 		}
 	}
 	return gamma

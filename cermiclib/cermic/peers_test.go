@@ -6,11 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"cermic/cermiclib/nn/graphtest"
+	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
-
-	"cermic/cermiclib/nn"
-	"cermic/cermiclib/rl"
 )
 
 // hidingSpec is fakeSpec with observations that do not show peers.
@@ -56,7 +55,7 @@ func TestOnlyTheModuleReadsTheChannelsOfPeers(t *testing.T) {
 	if !slices.Equal(before, x.Obs) || x.Spec != spec {
 		t.Error("the rollout that actor and critic learn from has changed")
 	}
-	needs, err := small().Requires(&nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1})
+	needs, err := small().Requires(graphtest.Build(spec, 1))
 	if err != nil || !needs.Labels {
 		t.Errorf("Requires returns labels %v, %v, but the channels need labels", needs.Labels, err)
 	}
@@ -83,9 +82,7 @@ func TestShareOfSightings(t *testing.T) {
 		t.Errorf("the share in the next rollout is %g, want 2/3", got)
 	}
 	y := labelled(spec, 9, 0)
-	for i := range y.Alive {
-		y.Alive[i] = 0
-	}
+	clear(y.Alive)
 	if got := m.sightings(y); got != 0 {
 		t.Errorf("the share of dead agents is %g, want 0", got)
 	}

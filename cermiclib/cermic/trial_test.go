@@ -3,20 +3,20 @@
 package cermic
 
 import (
-	"math"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
+	"cermic/cermiclib/nn/nntest"
+	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
-
-	"cermic/cermiclib/memory"
-	"cermic/cermiclib/nn"
-	"cermic/cermiclib/rl"
 )
 
 // Sizes of a trial's minibatch, small because finite differences evaluate it once per direction.
@@ -51,11 +51,10 @@ type trial struct {
 // newTrial builds the losses of c. goal selects the scalar to differentiate.
 func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*Node) *Node) *trial {
 	t.Helper()
-	backend := pureGo(t)
-	tr := &trial{t: t, store: nn.NewStore(3)}
 	spec := &envs.Spec{Name: "trial", NumEnvs: 1, Agents: 1, Obs: []int{trialObs}}
-	mem := must.Value(c.Memory.Build(&nn.Build{Spec: spec, Backend: backend, Store: tr.store, Seed: 3}))
-	tr.args = trialBatch(c)
+	b := graphtest.Build(spec, 3)
+	mem := must.Value(c.Memory.Build(b))
+	tr := &trial{t: t, store: b.Store, args: trialBatch(c)}
 	build := func(sc *model.Scope, in []*Node) (value, total *Node, terms []term) {
 		total, terms = c.losses(sc.At(scope), mem, newBatch(spec, in))
 		named := map[string]*Node{}
@@ -64,7 +63,7 @@ func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*N
 		}
 		return goal(total, named), total, terms
 	}
-	tr.exec = must.Value(model.NewExec(backend.Backend, tr.store, func(sc *model.Scope, in []*Node) []*Node {
+	tr.exec = must.Value(model.NewExec(b.Backend.Backend, tr.store, func(sc *model.Scope, in []*Node) []*Node {
 		value, _, terms := build(sc, in)
 		tr.vars, tr.names = nil, nil
 		var nodes []*Node
@@ -79,7 +78,7 @@ func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*N
 		}
 		return out
 	}))
-	tr.goal = must.Value(model.NewExec(backend.Backend, tr.store, func(sc *model.Scope, in []*Node) []*Node {
+	tr.goal = must.Value(model.NewExec(b.Backend.Backend, tr.store, func(sc *model.Scope, in []*Node) []*Node {
 		value, total, _ := build(sc, in)
 		return []*Node{value, total} // the Go backend requires that the last node is used
 	}))
@@ -90,23 +89,12 @@ func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*N
 // trialBatch draws a minibatch: the module's inputs, then the MLP memory's.
 func trialBatch(c Config) []any {
 	r := rng.New(4, "trial")
-	normals := func(dims ...int) any {
-		size := 1
-		for _, d := range dims {
-			size *= d
-		}
-		flat := make([]float64, size)
-		for i := range flat {
-			flat[i] = float64(r.Norm())
-		}
-		return tensors.FromFlatDataAndDimensions(flat, dims...)
-	}
 	args := make([]any, inMemory)
-	args[inObs], args[inNext] = normals(trialRows, trialObs), normals(trialRows, trialObs)
-	args[inAct], args[inNoise] = normals(trialRows, trialAct), normals(trialRows, c.Latent)
+	args[inObs], args[inNext] = table(r, trialRows, trialObs), table(r, trialRows, trialObs)
+	args[inAct], args[inNoise] = table(r, trialRows, trialAct), table(r, trialRows, c.Latent)
 	args[inWeight] = tensors.FromFlatDataAndDimensions([]float64{1, 1, 1, 1, 1, 1, 0}, trialRows)
-	args[inReward] = normals(trialRows)
-	args[inNegative] = normals(trialRows, c.Negatives)
+	args[inReward] = tensors.FromValue(flat(table(r, trialRows, 1)))
+	args[inNegative] = table(r, trialRows, c.Negatives)
 	if c.NegKind == NegativesMarginal {
 		rows := make([]int32, trialRows*c.Negatives)
 		for i := range rows {
@@ -115,30 +103,20 @@ func trialBatch(c Config) []any {
 		args[inNegative] = tensors.FromFlatDataAndDimensions(rows, trialRows, c.Negatives)
 		if c.NegFilter { // each row has its own environment
 			spec := &envs.Spec{NumEnvs: trialRows, Agents: 1, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}
-			steps := make([]int32, trialRows)
-			for i := range steps {
-				steps[i] = int32(i)
-			}
+			steps := []int32{0, 1, 2, 3, 4, 5, 6}
 			drawn := make([]int32, trialRows*(c.Negatives+drawColumns))
 			filteredDraws(drawn, c.Negatives, rl.NewRollout(spec, 1, 0), steps, r)
 			args[inNegative] = tensors.FromFlatDataAndDimensions(drawn, trialRows, c.Negatives+drawColumns)
 		}
 	}
 	exists := tensors.FromFlatDataAndDimensions([]float64{1, 0, 1, 1, 1, 0, 1}, trialRows)
-	return append(args, normals(trialRows, trialObs), normals(trialRows, trialObs), exists)
+	return append(args, table(r, trialRows, trialObs), table(r, trialRows, trialObs), exists)
 }
 
 // run returns the goal, its gradient in each variable of tr.vars, and all reported terms.
 func (tr *trial) run() (goal float64, grads [][]float64, terms map[string]float64) {
 	tr.t.Helper()
-	out, err := tr.exec.Call(tr.args...)
-	if err != nil {
-		tr.t.Fatal(err)
-	}
-	flat := func(x *tensors.Tensor) (values []float64) {
-		tensors.MustConstFlatData(x, func(src []float64) { values = append(values, src...) })
-		return values
-	}
+	out := must.Get(tr.exec.Call(tr.args...))(tr.t)
 	for _, g := range out[1 : 1+len(tr.vars)] {
 		grads = append(grads, flat(g))
 	}
@@ -181,37 +159,15 @@ func (tr *trial) checkGradients(keep func(path string) bool) (moved int) {
 	tr.t.Helper()
 	_, grads, _ := tr.run()
 	r := rng.New(6, "directions")
+	value := func() float64 { return tensors.ToScalar[float64](must.Get(tr.goal.Call(tr.args...))(tr.t)[0]) }
 	for i, v := range tr.vars {
 		if !keep(v.Path()) {
 			continue
 		}
-		direction := make([]float64, len(grads[i]))
-		want := 0.0
-		for k := range direction {
-			direction[k] = float64(r.Norm())
-			want += direction[k] * grads[i][k]
-		}
 		// h balances the error of the difference, h²·|L'''|, against rounding, 1e-16·|L|/h.
 		const h = 1e-6
-		at := func(step float64) float64 {
-			tr.change(v, func(flat []float64) {
-				for k := range flat {
-					flat[k] += step * direction[k]
-				}
-			})
-			out, err := tr.goal.Call(tr.args...)
-			if err != nil {
-				tr.t.Fatal(err)
-			}
-			return tensors.ToScalar[float64](out[0])
-		}
-		got := (at(h) - at(-2*h)) / (2 * h)
-		at(h)
-		if want != 0 {
+		if nntest.CheckSlope(tr.t, v, grads[i], r, h, 1e-6, value) != 0 {
 			moved++
-		}
-		if math.Abs(got-want) > 1e-6*max(1, math.Abs(want)) {
-			tr.t.Errorf("%s: the directional derivative is %.9f, its gradient %.9f", v.Path(), got, want)
 		}
 	}
 	return moved

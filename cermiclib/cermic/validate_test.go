@@ -3,10 +3,10 @@
 package cermic
 
 import (
-	"strings"
 	"testing"
 
 	"cermic/cermiclib/memory"
+	"cermic/envs/envtest/must"
 )
 
 func TestPresetsAreValid(t *testing.T) {
@@ -33,22 +33,20 @@ func TestImpossibleSettingsAreRefusedByName(t *testing.T) {
 		"cermic_frac is 0":                   func(c *Config) { c.Fraction = 0 },
 		"lr is 0, want above 0":              func(c *Config) { c.LR = 0 },
 		"KL above 20.8 nats and L_UB bel":    func(c *Config) { c.Latent = 32 },
+		"actor_uses_context":                 func(c *Config) { c.ActorContext, c.Exploit = true, false },
+		"features":                           func(c *Config) { c.Form = Elliptical{"codes", 1, 1} },
+		"lambda is 0":                        func(c *Config) { c.Form = Elliptical{FeatureCode, 0, 1} },
+		"reservoir is 0":                     func(c *Config) { c.Form = Elliptical{FeatureCode, 1, 0} },
+		"int_others is -0.5":                 func(c *Config) { c.Others = -0.5 },
 	} {
 		c := Default()
 		spoil(&c)
-		err := c.Validate()
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want an error with %q", err, want)
-		} else if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "cermic: ") {
-			t.Errorf("%q is not one line that begins with the package name", err)
-		}
+		must.RefuseAs(t, c.Validate(), "cermic: ", want)
 	}
 }
 
 func TestEmptyBandIsAllowedWithoutExploitLosses(t *testing.T) {
 	c := Default()
 	c.Latent, c.Exploit = 32, false
-	if err := c.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, c.Validate())
 }

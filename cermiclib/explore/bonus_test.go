@@ -154,10 +154,8 @@ func TestSavedStatisticsGoOnBitExactly(t *testing.T) {
 	x, y := lone(1, 1, 1), lone(1, 1, 1)
 	a.Apply(x, []float32{0.4, 0.9, 0.2}, "test")
 	b.Apply(y, []float32{0.4, 0.9, 0.2}, "test")
-	for k := range x.Intrinsic {
-		if x.Intrinsic[k] != y.Intrinsic[k] {
-			t.Errorf("step %d: %g became %g", k, x.Intrinsic[k], y.Intrinsic[k])
-		}
+	if !slices.Equal(x.Intrinsic, y.Intrinsic) {
+		t.Errorf("%v became %v", x.Intrinsic, y.Intrinsic)
 	}
 	if b.Load([]byte("nonsense")) == nil {
 		t.Error("nonsense is taken for statistics")

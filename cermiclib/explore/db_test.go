@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
@@ -34,38 +35,28 @@ func smallDB() DB {
 func dbRollout(s *envs.Spec, steps int) *rl.Rollout {
 	x, r, step := rl.NewRollout(s, steps, 0), rng.New(1, "rollout"), envs.NewStep(s)
 	for t := range steps + 1 {
-		for i := range step.Obs {
-			step.Obs[i] = r.Norm()
-		}
-		for i := range step.Alive {
-			step.Alive[i] = 1
-		}
+		graphtest.Normal(r, step.Obs)
+		graphtest.Fill(step.Alive, 1)
 		if t == 1 {
 			step.Alive[1] = 0
 			x.Terminated[0] = 1
 			x.End(0, 0, step)
-			for i := range step.Obs[:6] {
-				step.Obs[i] = r.Norm()
-			}
+			graphtest.Normal(r, step.Obs[:6])
 		}
 		x.Observe(t, step)
 	}
 	for i := range x.Act.Continuous {
 		x.Act.Continuous[i] = r.Uniform(-1, 1)
 	}
-	for i := range x.Extrinsic {
-		x.Extrinsic[i] = r.Norm()
-	}
+	graphtest.Normal(r, x.Extrinsic)
 	return x
 }
 
 // newDB builds the module on the pure Go backend.
 func newDB(t *testing.T, c DB, s *envs.Spec) (*db, *model.Store) {
 	t.Helper()
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
-	b := &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3}
-	m := must.Value(c.Build(b))
-	return m.(*db), b.Store
+	b := graphtest.Build(s, 3)
+	return must.Get(c.Build(b))(t).(*db), b.Store
 }
 
 // dbReference computes the Dynamic Bottleneck in float64 from its formulas: forward only, in plain loops.
@@ -108,11 +99,7 @@ func (r *dbReference) code(obs, act []float32) (mean, scale []float64) {
 }
 
 func klToNormal(mean, scale []float64) float64 {
-	kl := 0.0
-	for i := range mean {
-		kl += (mean[i]*mean[i]+scale[i]*scale[i]-1)/2 - math.Log(scale[i])
-	}
-	return kl
+	return floats.Sum(nntest.KL(mean, scale, make([]float64, len(mean)), slices.Repeat([]float64{1}, len(mean))))
 }
 
 func (r *dbReference) generate(z []float64) []float64 {
@@ -219,20 +206,27 @@ func TestBottleneckFollowsAnIndependentFloat64Implementation(t *testing.T) {
 			t.Errorf("%s is %g, want %g", name, got["db/"+name], want)
 		}
 	}
-	after := reference(c, store)
-	moved := 0
 	forward := func() float64 { l, _, _, _ := ref.loss(x, rows, noise, sample); return l }
-	nntest.FirstSteps(ref.params, "online", 5, c.LR, c.Eps, forward, func(name string, i int, want, g float64) {
-		// The step is below 0.01; near g = 0 an error of the gradient of 1e-6 moves it by 1e-5.
-		if math.Abs(after.params[name][i]-want) > 5e-5 {
-			t.Errorf("%s[%d] is %g after a step, want %g", name, i, after.params[name][i], want)
+	checkFirstStep(t, c.Adam, ref.params, reference(c, store).params, "online", 5, 60, forward)
+}
+
+// checkFirstStep checks, in a sample of the weights below scope, one step of Adam of 0.01 against differences of loss. At
+// least the given number of weights must have a gradient.
+func checkFirstStep(t *testing.T, adam nn.Adam, before, after map[string][]float64, scope string, sample, least int,
+	loss func() float64) {
+	t.Helper()
+	moved := 0
+	nntest.FirstSteps(before, scope, sample, adam.LR, adam.Eps, loss, func(name string, i int, want, g float64) {
+		// float32 against float64; near g = 0 an error of the gradient of 1e-6 moves the step by 1e-5
+		if math.Abs(after[name][i]-want) > 5e-5 {
+			t.Errorf("%s[%d] is %g after a step, want %g (gradient %g)", name, i, after[name][i], want, g)
 		}
 		if math.Abs(g) > 1e-6 {
 			moved++
 		}
 	})
-	if moved < 60 {
-		t.Errorf("only %d weights of the sample have a gradient", moved)
+	if moved < least {
+		t.Errorf("only %d weights of the sample below %s have a gradient", moved, scope)
 	}
 }
 

@@ -10,6 +10,9 @@ import (
 	"cermic/cermiclib/nn/nntest"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // icesReference computes the losses of ICES in float64, from its formulas alone: forward in plain loops over frames.
@@ -72,14 +75,6 @@ func (r *icesReference) prior(model string, b, without int) (mean, spread []floa
 	return r.code(model+"/prior", append(r.given(icesCode, model, b, without), r.predicted(model, b, without))...)
 }
 
-func klOf(mean, spread, otherMean, otherSpread []float64) (each []float64) {
-	for i := range mean {
-		d := mean[i] - otherMean[i]
-		each = append(each, math.Log(otherSpread[i]/spread[i])+(spread[i]*spread[i]+d*d)/(2*otherSpread[i]*otherSpread[i])-0.5)
-	}
-	return each
-}
-
 // models returns the squared error of both first predictions, and the negative bounds of both codes.
 func (r *icesReference) models() (prediction, bound float64) {
 	n := len(r.slots)
@@ -101,10 +96,7 @@ func (r *icesReference) models() (prediction, bound float64) {
 			out, scale := r.code("decoder", z...)
 			miss = (d - math.Tanh(out[0])) / scale[0]
 			likelihood := -miss*miss/2 - math.Log(scale[0]) - math.Log(2*math.Pi)/2
-			for _, kl := range klOf(seen, width, mean, spread) {
-				bound += kl / float64(n)
-			}
-			bound -= likelihood / float64(n)
+			bound += (floats.Sum(nntest.KL(seen, width, mean, spread)) - likelihood) / float64(n)
 		}
 	}
 	return prediction, bound
@@ -114,11 +106,7 @@ func (r *icesReference) models() (prediction, bound float64) {
 func (r *icesReference) contribution(b, i int) float64 {
 	mean, spread := r.prior("global", b, -1)
 	other, otherSpread := r.prior("local", b, i)
-	sum := 0.0
-	for _, kl := range klOf(mean, spread, other, otherSpread) {
-		sum += kl / float64(len(mean))
-	}
-	return 1 - math.Exp(-sum)
+	return 1 - math.Exp(-stat.Mean(nntest.KL(mean, spread, other, otherSpread), nil))
 }
 
 // explorers returns the losses of π^x and V^x, given the contributions and, for π^x, the output of V^x. Neither is
@@ -130,15 +118,11 @@ func (r *icesReference) explorers(pay, baseline []float64) (policy, value float6
 		for i := range s.Agents {
 			row := b*s.Agents + i
 			logits := r.net(icesPolicy, math.Tanh, r.look(b, i)...)
-			total := 0.0
+			total := floats.LogSumExp(logits)
 			for _, l := range logits {
-				total += math.Exp(l)
+				policy += r.m.Entropy * math.Exp(l-total) * (l - total) / rows
 			}
-			for _, l := range logits {
-				logp := l - math.Log(total)
-				policy += r.m.Entropy * math.Exp(logp) * logp / rows
-			}
-			policy -= (pay[row] - baseline[row]) * (logits[p.Discrete(slot)[i]] - math.Log(total)) / rows
+			policy -= (pay[row] - baseline[row]) * (logits[p.Discrete(slot)[i]] - total) / rows
 			miss := pay[row] - r.value(b, i)
 			value += miss * miss / rows
 		}

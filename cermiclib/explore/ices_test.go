@@ -13,6 +13,8 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
@@ -59,8 +61,7 @@ func smallICES() ICES {
 
 func newICES(t *testing.T, c ICES, s *envs.Spec) *ices {
 	t.Helper()
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
-	return must.Value(c.Build(&nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3})).(*ices)
+	return must.Get(c.Build(graphtest.Build(s, 3)))(t).(*ices)
 }
 
 // TestOnlyTheAgentThatMattersContributes: the other agent's contribution is small in comparison, but not 0. Separately
@@ -73,20 +74,15 @@ func TestOnlyTheAgentThatMattersContributes(t *testing.T) {
 	m := newICES(t, smallICES(), s)
 	x := icesRollout(s, 64)
 	must.Value(m.Update(t.Context(), x))
-	rows := 256
-	p := must.Value(nn.NewProgram(m.build, "contribution", []nn.Input{nn.F32("state", rows, 1), nn.I32("choice", rows, 2)},
-		func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-			base, code := sc.At(icesScope).At(icesBase), sc.At(icesScope).At(icesCode)
-			taken := graph.OneHot(in[1], s.Act.Choices, in[0].DType())
-			known := graph.OnesLike(graph.ReduceMax(taken, -1))
-			return []*graph.Node{m.contributions(worldModel{m.ICES, base, code, "global"}, worldModel{m.ICES, base, code, "local"},
-				worldIn{state: in[0], taken: taken, known: known})}
-		}))
-	p.Feed(0, func(dst []float32) { copy(dst, x.State) })
-	p.FeedInt(1, func(dst []int32) { copy(dst, x.Act.Discrete) })
-	must.Do(t, p.Run())
-	r := make([]float32, rows*2)
-	p.Read(0, r)
+	const rows = 256
+	inputs := []nn.Input{nn.F32("state", rows, 1), nn.I32("choice", rows, 2)}
+	r := graphtest.Outputs(m.build, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		base, code := sc.At(icesScope).At(icesBase), sc.At(icesScope).At(icesCode)
+		taken := graph.OneHot(in[1], s.Act.Choices, in[0].DType())
+		known := graph.OnesLike(graph.ReduceMax(taken, -1))
+		return []*graph.Node{m.contributions(worldModel{m.ICES, base, code, "global"}, worldModel{m.ICES, base, code, "local"},
+			worldIn{state: in[0], taken: taken, known: known})}
+	}, x.State[:rows], x.Act.Discrete[:rows*2])[0]
 	var mean [2]float64
 	for k, v := range r {
 		if !(v >= 0 && v <= 1) {
@@ -118,11 +114,7 @@ func TestExplorationPolicyPrefersWhatContributes(t *testing.T) {
 	p.Feed(0, func(dst []float32) { copy(dst, x.Obs) })
 	p.Feed(1, func(dst []float32) { copy(dst, x.State) })
 	p.FeedInt(2, func(dst []int32) { copy(dst, x.Act.Discrete) })
-	p.Feed(3, func(dst []float32) {
-		for i := range dst {
-			dst[i] = 1
-		}
-	})
+	p.Feed(3, func(dst []float32) { graphtest.Fill(dst, 1) })
 	p.Feed(4, func(dst []float32) {
 		for i := range dst {
 			if x.Act.Discrete[i] == pays[i%2] {
@@ -154,23 +146,18 @@ func TestExplorationPolicyPrefersWhatContributes(t *testing.T) {
 // TestContributionIsTheDivergenceOfTheCodes by the formula: two Gaussians of two components.
 func TestContributionIsTheDivergenceOfTheCodes(t *testing.T) {
 	m := newICES(t, smallICES(), icesSpec())
-	p := must.Value(nn.NewProgram(m.build, "kl", []nn.Input{nn.F32("p", 2, 2), nn.F32("q", 2, 2)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
-		row := func(x *graph.Node, k int) *graph.Node { return graph.Slice(x, graph.AxisElem(k)) }
-		a, b := gauss{row(in[0], 0), row(in[0], 1)}, gauss{row(in[1], 0), row(in[1], 1)}
+	inputs := []nn.Input{nn.F32("mean", 2), nn.F32("spread", 2), nn.F32("other mean", 2), nn.F32("other spread", 2)}
+	mean, spread, otherMean, otherSpread := []float32{0.5, -1}, []float32{0.3, 2}, []float32{0, 1}, []float32{0.6, 1.5}
+	kl := graphtest.Outputs(m.build, inputs, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+		a, b := gauss{in[0], in[1]}, gauss{in[2], in[3]}
 		return []*graph.Node{componentKL(a, b, 1), componentKL(a, b, math.Ln2)}
-	}))
-	p.Feed(0, func(dst []float32) { copy(dst, []float32{0.5, -1, 0.3, 2}) })
-	p.Feed(1, func(dst []float32) { copy(dst, []float32{0, 1, 0.6, 1.5}) })
-	must.Do(t, p.Run())
-	natural, binary := make([]float32, 2), make([]float32, 2)
-	p.Read(0, natural)
-	p.Read(1, binary)
-	for k, c := range []struct{ mean, spread, otherMean, otherSpread float64 }{{0.5, 0.3, 0, 0.6}, {-1, 2, 1, 1.5}} {
-		ratio := math.Log(c.otherSpread / c.spread)
-		rest := (c.spread*c.spread+(c.mean-c.otherMean)*(c.mean-c.otherMean))/(2*c.otherSpread*c.otherSpread) - 0.5
+	}, mean, spread, otherMean, otherSpread)
+	for k, natural := range nntest.KL(nntest.Wide(mean), nntest.Wide(spread), nntest.Wide(otherMean), nntest.Wide(otherSpread)) {
+		ratio := math.Log(float64(otherSpread[k] / spread[k]))
+		binary := natural - ratio + ratio/math.Ln2
 		// float32 against float64
-		if math.Abs(float64(natural[k])-ratio-rest) > 1e-5 || math.Abs(float64(binary[k])-ratio/math.Ln2-rest) > 1e-5 {
-			t.Errorf("component %d: %g, and %g by log₂; want %g and %g", k, natural[k], binary[k], ratio+rest, ratio/math.Ln2+rest)
+		if math.Abs(float64(kl[0][k])-natural) > 1e-5 || math.Abs(float64(kl[1][k])-binary) > 1e-5 {
+			t.Errorf("component %d: %g, and %g by log₂; want %g and %g", k, kl[0][k], kl[1][k], natural, binary)
 		}
 	}
 }
@@ -245,9 +232,7 @@ func TestICESRefusesTasksItCannotModel(t *testing.T) {
 	} {
 		s := icesSpec()
 		change(s)
-		backend := must.Value(nn.OpenConfig(nn.Sequential))
-		if _, err := smallICES().Build(&nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(1)}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want a sentence with %s", err, want)
-		}
+		_, err := smallICES().Build(graphtest.Build(s, 1))
+		must.Refuse(t, err, want)
 	}
 }

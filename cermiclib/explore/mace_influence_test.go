@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
@@ -31,9 +32,7 @@ func causeRollout(t *testing.T, m *mace, s *envs.Spec, k int) *rl.Rollout {
 	x, r, step, d := rl.NewRollout(s, steps, 0), rng.New(uint64(k), "cause"), envs.NewStep(s), rl.NewDist(s, 0)
 	act := envs.NewActions(s)
 	x.Iteration = k
-	for i := range step.Alive {
-		step.Alive[i] = 1
-	}
+	graphtest.Fill(step.Alive, 1)
 	observe := func(row int, new bool) {
 		obs := step.Obs[row*4 : (row+1)*4]
 		clear(obs)

@@ -5,8 +5,6 @@ package explore
 import (
 	"fmt"
 	"math"
-	"slices"
-	"testing"
 
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -60,20 +58,10 @@ func (r *maceReference) own(net string, i, layers int, x []float64) []float64 {
 		if l == layers {
 			name = net + "/out"
 		}
-		w, b := r.params[name+"/weights"], r.params[name+"/bias"]
-		out := len(b) / r.x.N
-		y := slices.Clone(b[i*out : (i+1)*out])
-		for k, v := range x {
-			for o := range y {
-				y[o] += v * w[(i*len(x)+k)*out+o]
-			}
+		x = nntest.GroupLinear(r.params, name, i, r.x.N, x)
+		if l < layers {
+			nntest.Apply(x, nntest.ReLU)
 		}
-		for o := range y {
-			if l < layers {
-				y[o] = max(y[o], 0)
-			}
-		}
-		x = y
 	}
 	return x
 }
@@ -180,9 +168,7 @@ func (r *maceReference) logAction(row int, y []float64) float64 {
 		return y[r.x.Act.Discrete[row]] - math.Log(total)
 	}
 	a := &r.x.Spec.Act
-	u, half := float64(r.x.Raw[row]), float64(a.High[0]-a.Low[0])/2
-	scale := y[1]
-	return -(u-y[0])*(u-y[0])/scale/scale/2 - math.Log(scale) - math.Log(2*math.Pi)/2 - math.Log(half*(1-math.Tanh(u)*math.Tanh(u)))
+	return nntest.LogTanhNormal(float64(r.x.Raw[row]), y[0], y[1], a.Low[0], a.High[0])
 }
 
 // hindsightLoss is the negative mean log-likelihood of the actions taken.
@@ -219,22 +205,4 @@ func (r *maceReference) pays(row int, upper float64) float64 {
 		pay += r.cfg.Influence * z[p] * min(max(l-float64(r.x.LogP[row]), -r.cfg.RatioClip), r.cfg.RatioClip)
 	}
 	return pay * r.cfg.IntCoef
-}
-
-// firstStep checks, in a sample of the weights below scope, one step of Adam against differences of loss.
-func (r *maceReference) firstStep(t *testing.T, scope string, after map[string][]float64, loss func() float64) {
-	t.Helper()
-	moved := 0
-	nntest.FirstSteps(r.params, scope, 4, r.cfg.LR, r.cfg.Eps, loss, func(name string, i int, want, g float64) {
-		// float32 against float64; near g = 0 an error of the gradient of 1e-6 moves the step by 1e-5
-		if math.Abs(after[name][i]-want) > 5e-5 {
-			t.Errorf("%s[%d] is %g after a step, want %g (gradient %g)", name, i, after[name][i], want, g)
-		}
-		if math.Abs(g) > 1e-6 {
-			moved++
-		}
-	})
-	if moved < 10 {
-		t.Errorf("only %d weights of the sample below %s have a gradient", moved, scope)
-	}
 }

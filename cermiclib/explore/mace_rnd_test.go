@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
@@ -26,21 +27,12 @@ func rndSpec() *envs.Spec {
 func TestRandomTargetVariesOverInputs(t *testing.T) {
 	const rows = 2000
 	s := rndSpec()
-	m, store := newMACE(t, DefaultMACE(), s)
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
-	b := &nn.Build{Spec: s, Backend: backend, Store: store}
-	p := must.Value(nn.NewProgram(b, "target", []nn.Input{nn.F32("obs", s.Agents, rows, 18)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	b := graphtest.Build(s, 3)
+	m := must.Value(DefaultMACE().Build(b)).(*mace)
+	obs := graphtest.Normal(rng.New(1, "observations"), make([]float32, s.Agents*rows*18))
+	out := graphtest.Outputs(b, []nn.Input{nn.F32("obs", s.Agents, rows, 18)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{m.novelty.net(sc.At(maceScope).At(targetScope), in[0], m.NoveltyLayers)}
-	}))
-	r := rng.New(1, "observations")
-	p.Feed(0, func(dst []float32) {
-		for i := range dst {
-			dst[i] = r.Norm()
-		}
-	})
-	must.Do(t, p.Run())
-	out := make([]float32, s.Agents*rows*m.NoveltyOut)
-	p.Read(0, out)
+	}, obs)[0]
 	variance, outputs := 0.0, s.Agents*m.NoveltyOut
 	for k := range outputs {
 		var over rl.Running
@@ -61,9 +53,7 @@ func wideRollout(t *testing.T, m *mace, k int, scale float32) *rl.Rollout {
 	s := rndSpec()
 	x, r, step := rl.NewRollout(s, 100, 0), rng.New(uint64(k), "wide"), envs.NewStep(s)
 	x.Iteration = k
-	for i := range step.Alive {
-		step.Alive[i] = 1
-	}
+	graphtest.Fill(step.Alive, 1)
 	for now := range x.T + 1 {
 		for i := range step.Obs {
 			step.Obs[i] = r.Norm()
@@ -76,9 +66,7 @@ func wideRollout(t *testing.T, m *mace, k int, scale float32) *rl.Rollout {
 	for range x.T {
 		must.Do(t, m.Behave(0, nil, rl.NewDist(s, 0)))
 	}
-	for row := range x.LogP {
-		x.LogP[row] = float32(-math.Log(2))
-	}
+	graphtest.Fill(x.LogP, float32(-math.Log(2)))
 	return x
 }
 
@@ -150,9 +138,7 @@ func TestScaleOfFutureNoveltyFollowsTheBuffer(t *testing.T) {
 	z, x := make([]float32, 24), maceRollout(maceSpec(true), 4)
 	must.Do(t, m.novelty.encoder.watch(t.Context(), x))
 	for k, level := range []float32{100, 100, 1, 1, 1} {
-		for i := range z {
-			z[i] = level
-		}
+		graphtest.Fill(z, level)
 		x.Iteration = k
 		acted(t, m, x)
 		got := must.Value(m.hindsight.reward(t.Context(), make([]float32, 24), z, x))

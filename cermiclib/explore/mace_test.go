@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
@@ -44,9 +45,7 @@ func maceRollout(s *envs.Spec, steps int) *rl.Rollout {
 		for i := range step.Obs {
 			step.Obs[i] = 3*r.Norm() + 1
 		}
-		for i := range step.Alive {
-			step.Alive[i] = 1
-		}
+		graphtest.Fill(step.Alive, 1)
 		for i := range step.Mask {
 			step.Mask[i] = uint8((i + 1) % 3 & 1) // the middle choice is forbidden
 		}
@@ -79,11 +78,8 @@ func acted(t *testing.T, m *mace, x *rl.Rollout) {
 	t.Helper()
 	d, r := rl.NewDist(x.Spec, 0), rng.New(2, "policies")
 	for range x.T {
-		for _, v := range [][]float32{d.Logits, d.Mean} {
-			for i := range v {
-				v[i] = r.Norm()
-			}
-		}
+		graphtest.Normal(r, d.Logits)
+		graphtest.Normal(r, d.Mean)
 		for i := range d.Scale {
 			d.Scale[i] = r.Uniform(0.5, 1.5)
 		}
@@ -110,10 +106,8 @@ func unsettle(t *testing.T, store *model.Store) {
 
 func newMACE(t *testing.T, c MACE, s *envs.Spec) (*mace, *model.Store) {
 	t.Helper()
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
-	b := &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3}
-	m := must.Value(c.Build(b))
-	return m.(*mace), b.Store
+	b := graphtest.Build(s, 3)
+	return must.Get(c.Build(b))(t).(*mace), b.Store
 }
 
 func TestMACEFollowsAnIndependentFloat64Implementation(t *testing.T) {
@@ -136,7 +130,7 @@ func TestMACEFollowsAnIndependentFloat64Implementation(t *testing.T) {
 				t.Errorf("hindsight's loss is %g, want %g", got["mace/hindsight_loss"], want)
 			}
 			after := maceWeights(store)
-			ref.firstStep(t, hindsightScope, after, func() float64 { return ref.hindsightLoss(upper) })
+			checkFirstStep(t, c.Adam, ref.params, after, hindsightScope, 4, 10, func() float64 { return ref.hindsightLoss(upper) })
 			ref.params = after // the reward is that of the trained hindsight
 			for row, pay := range x.Intrinsic {
 				want := ref.pays(row, upper)
@@ -153,7 +147,7 @@ func TestMACEFollowsAnIndependentFloat64Implementation(t *testing.T) {
 				t.Errorf("the predictors' loss is %g, want %g", got["mace/rnd_loss"], wantLoss)
 			}
 			final := maceWeights(store)
-			ref.firstStep(t, predictorScope, final, ref.noveltyLoss)
+			checkFirstStep(t, c.Adam, ref.params, final, predictorScope, 4, 10, ref.noveltyLoss)
 			for name, v := range final {
 				if strings.HasPrefix(name, targetScope) && !slices.Equal(v, after[name]) {
 					t.Errorf("%s of the random target has moved", name)
@@ -238,10 +232,7 @@ func TestSavedMACEGoesOnBitExactly(t *testing.T) {
 		iterate(one, k)
 	}
 	two, copied := newMACE(t, c, maceSpec(true))
-	for _, v := range nn.Variables(store, "/") {
-		value := must.Value(v.MustValue().LocalClone())
-		must.Do(t, copied.GetVariable(v.Path()).SetValue(value))
-	}
+	graphtest.CopyVariables(copied, store)
 	must.Do(t, two.Load(one.Save()))
 	if a, b := iterate(one, 3), iterate(two, 3); !slices.Equal(a, b) {
 		t.Errorf("it goes on with %v, want %v", b, a)

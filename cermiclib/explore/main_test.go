@@ -9,7 +9,6 @@ import (
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
-	"cermic/cermiclib/policy"
 	"cermic/envs"
 )
 
@@ -17,12 +16,7 @@ func TestMain(m *testing.M) { libtest.Main(m) }
 
 // toy is a short MAPPO on a small task with an explorer.
 func toy(task envs.Config, e explore.Config, frames int) experiment.Config {
-	l := learn.DefaultMAPPO()
-	l.Frames, l.Epochs, l.Minibatch, l.LR, l.CriticHidden = 128, 8, 50, 0.01, []int{16}
-	return experiment.Config{
-		Task: task, Learner: l, Policy: policy.MLP{Hidden: []int{16}}, Explore: e,
-		Budget: experiment.Budget{Name: "custom", Frames: frames, EvalEvery: frames, EvalEpisodes: 64}, Seed: 1,
-	}
+	return libtest.Toy(task, libtest.MAPPO(), e, frames)
 }
 
 // TestMAPPOWithTheBottleneckLearnsTheIdentityTask: a bonus of the default weight must not keep a policy from 4, the

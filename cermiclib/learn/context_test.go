@@ -4,10 +4,10 @@ package learn
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
@@ -17,20 +17,15 @@ import (
 // If numbers 3 and 4 of an observation come as a context instead, an actor learns and acts the same, bit for bit. The
 // critic reads the state in both cases. With another context, the actor acts differently.
 func TestAContextIsAWiderObservationOfTheActorAlone(t *testing.T) {
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	wide, narrow := tdSpec(true), tdSpec(true)
 	wide.Obs = []int{5}
 	for _, p := range []policy.Config{plain, policy.GRU{Width: 3, Hidden: []int{4}, Steps: 3}} {
 		t.Run(p.Kind(), func(t *testing.T) {
 			c := DefaultMAPPO()
 			c.Frames, c.Epochs, c.Minibatch, c.CriticHidden = 20, 2, 8, []int{4}
-			observes := &nn.Build{Spec: wide, Backend: backend, Store: nn.NewStore(5), Seed: 5}
-			receives := &nn.Build{Spec: narrow, Backend: backend, Store: nn.NewStore(5), Seed: 5, Context: 2}
-			a, errA := c.Build(observes, p)
-			b, errB := c.Build(receives, p)
-			if errA != nil || errB != nil {
-				t.Fatal(errA, errB)
-			}
+			observes, receives := graphtest.Build(wide, 5), graphtest.Build(narrow, 5)
+			receives.Context = 2
+			a, b := must.Get(c.Build(observes, p))(t), must.Get(c.Build(receives, p))(t)
 			x := withCarry(randomRollout(wide, 10), a.HiddenLen())
 			y := *x
 			y.Spec, y.Obs = narrow, nil
@@ -69,7 +64,6 @@ func TestAContextIsAWiderObservationOfTheActorAlone(t *testing.T) {
 
 // Value learners have no actor, and some policies split an observation into its parts.
 func TestAContextThatCannotBeReadIsRefused(t *testing.T) {
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	for name, parts := range map[string]struct {
 		l Config
 		p policy.Config
@@ -77,10 +71,10 @@ func TestAContextThatCannotBeReadIsRefused(t *testing.T) {
 		"qmix": {sixSteps(DefaultQMIX()), plain}, "policy cpm": {DefaultMAPPO(), policy.DefaultCPM()},
 		"policy spectra": {DefaultMAPPO(), policy.DefaultSPECTra()},
 	} {
-		b := &nn.Build{Spec: tdSpec(false), Backend: backend, Store: nn.NewStore(5), Seed: 5, Context: 2}
+		b := graphtest.Build(tdSpec(false), 5)
+		b.Context = 2
 		_, err := parts.l.Build(b, parts.p)
-		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "actor_uses_context=false") {
-			t.Errorf("%s: got %v", name, err)
-		}
+		must.Refuse(t, err, name)
+		must.Refuse(t, err, "actor_uses_context=false")
 	}
 }

@@ -23,7 +23,7 @@ func TestCPMForeseesPeersThatSeeTheSame(t *testing.T) {
 	for _, same := range []bool{true, false} {
 		task := libtest.DefaultIdentity()
 		task.Same = same
-		e := toy(task, small(), 128*14)
+		e := toy(task, libtest.MAPPO(), 128*14)
 		e.Policy = smallCPM()
 		scalars := libtest.Train(t, e).Scalars
 		last := func(name string) float64 { return scalars[name][len(scalars[name])-1].Value }
@@ -39,7 +39,7 @@ func TestCPMFindsTheBestResponse(t *testing.T) {
 	best := []float64{11, 7, 6} // the largest payoff in each column of the climbing game
 	for k, want := range best {
 		task := libtest.OneChoice{Game: libtest.Climbing(), Choice: k}
-		l := small()
+		l := libtest.MAPPO()
 		l.EntropyCoef = 1 // payoffs are of order 10
 		e := toy(task, l, 128*14)
 		e.Policy = smallCPM()
@@ -50,7 +50,7 @@ func TestCPMFindsTheBestResponse(t *testing.T) {
 func TestCPMLearnsTheIdentityTask(t *testing.T) {
 	for name, task := range identities() {
 		t.Run(name, func(t *testing.T) {
-			e := toy(task, small(), 128*16)
+			e := toy(task, libtest.MAPPO(), 128*16)
 			e.Policy = smallCPM()
 			libtest.CheckLearns(t, e, 3.5)
 		})
@@ -63,7 +63,7 @@ func TestCPMRemembersWithARecurrentCore(t *testing.T) {
 	task.Late, task.Symbols = true, 2
 	c := smallCPM()
 	c.Core = smallGRU()
-	e := toy(task, small(), 128*12)
+	e := toy(task, libtest.MAPPO(), 128*12)
 	e.Policy = c
 	libtest.CheckLearns(t, e, 2.7)
 }
@@ -73,7 +73,7 @@ func TestCPMActsOnItsOwnObservationAndMemoryOnly(t *testing.T) {
 	for _, c.Share = range []bool{true, false} {
 		for _, c.Core = range []policy.Config{policy.MLP{Hidden: []int{16}}, smallGRU()} {
 			for _, task := range identities() {
-				libtest.CheckDecentralised(t, task, small(), c)
+				libtest.CheckDecentralised(t, task, libtest.MAPPO(), c)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/nn"
-	"cermic/cermiclib/policy"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
@@ -19,9 +19,8 @@ import (
 // moved reports which variables of a learner an update on x changes, by scope.
 func moved(t *testing.T, cfg Config, x *rl.Rollout, masked bool) map[string]bool {
 	t.Helper()
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
-	b := &nn.Build{Spec: tdSpec(masked), Backend: backend, Store: nn.NewStore(5), Seed: 5}
-	l := must.Value(cfg.Build(b, policy.MLP{Hidden: []int{4}}))
+	b := graphtest.Build(tdSpec(masked), 5)
+	l := must.Value(cfg.Build(b, plain))
 	before := map[string][]float64{}
 	for _, v := range nn.Variables(b.Store, "/") {
 		if v.Trainable {
@@ -58,9 +57,7 @@ func TestTheDeadTrainNoPolicy(t *testing.T) {
 		{"qmix", qmix, []string{"/q/utility"}},
 	} {
 		x := randomRollout(tdSpec(true), 10)
-		for row := range x.Act.Discrete {
-			x.Act.Discrete[row] = 0 // always allowed there
-		}
+		clear(x.Act.Discrete) // choice 0 is always allowed there
 		clear(x.Alive)
 		dead := moved(t, c.cfg, x, true)
 		for frame := range x.T * x.E {
@@ -82,11 +79,10 @@ func TestTheDeadTrainNoPolicy(t *testing.T) {
 // target of its living step is the return of these steps, independent of the critic, which is not trained on dead
 // agents.
 func TestWhatTheTeamEarnsAfterADeathCountsAsItWasEarned(t *testing.T) {
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}
 	c := DefaultMAPPO()
 	c.Frames, c.Epochs, c.Minibatch, c.CriticHidden, c.Critic, c.LR, c.Discount, c.Lambda = 6, 50, 6, []int{8}, OwnCritic, 0.02, 0.5, 0
-	built := must.Value(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, plain))
+	built := must.Value(c.Build(graphtest.Build(spec, 5), plain))
 	x := rl.NewRollout(spec, 6, 0)
 	x.Obs[0], x.Alive[0], x.Terminated[5] = 1, 1, 1
 	copy(x.Extrinsic, []float32{0, 1, 1, 1, 1, 1})
@@ -110,14 +106,14 @@ func TestAdvantagesAreStandardisedAmongTheLiving(t *testing.T) {
 		}
 	}
 	standardise(v, alive)
-	mean, square, n := 0.0, 0.0, 0.0
+	var living rl.Running
 	for i, a := range v {
 		if alive[i] != 0 {
-			mean, square, n = mean+float64(a), square+float64(a)*float64(a), n+1
+			living.Add(float64(a))
 		}
 	}
 	// float32 numbers around 1, hundreds of them
-	if math.Abs(mean/n) > 1e-5 || math.Abs(square/n-1) > 1e-5 {
-		t.Errorf("mean %g and mean square %g, want 0 and 1", mean/n, square/n)
+	if math.Abs(living.Mean) > 1e-5 || math.Abs(living.Std()-1) > 5e-6 {
+		t.Errorf("mean %g and standard deviation %g, want 0 and 1", living.Mean, living.Std())
 	}
 }

@@ -16,7 +16,7 @@ func TestEachGroupLearnsWhatItIsPaidFor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("learning takes seconds")
 	}
-	for name, l := range map[string]learn.Config{"mappo": small(), "qmix": smallQ()} {
+	for name, l := range map[string]learn.Config{"mappo": libtest.MAPPO(), "qmix": smallQ()} {
 		t.Run(name, func(t *testing.T) {
 			task := libtest.DefaultIdentity()
 			task.Rivals, task.Same = true, true

@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
@@ -15,14 +17,7 @@ import (
 	"cermic/envs/vmas"
 )
 
-// small is a MAPPO that learns a toy task in a second on the pure Go backend.
-func small() learn.MAPPO {
-	l := learn.DefaultMAPPO()
-	l.Frames, l.Epochs, l.Minibatch, l.LR, l.CriticHidden = 128, 8, 50, 0.01, []int{16}
-	return l
-}
-
-// smallGRU is a recurrent policy whose chunks of 3 steps neither divide a rollout batch of small nor end with its episodes.
+// smallGRU is a recurrent policy whose chunks of 3 steps neither divide a rollout batch of libtest.MAPPO nor end with its episodes.
 func smallGRU() policy.GRU { return policy.GRU{Width: 16, Hidden: []int{16}, Steps: 3} }
 
 // identities are the variants of the identity task: discrete, masked, continuous.
@@ -33,10 +28,7 @@ func identities() map[string]libtest.Identity {
 }
 
 func toy(task envs.Config, l learn.Config, frames int) experiment.Config {
-	return experiment.Config{
-		Task: task, Learner: l, Policy: policy.MLP{Hidden: []int{16}}, Explore: explore.None{},
-		Budget: experiment.Budget{Name: "custom", Frames: frames, EvalEvery: frames, EvalEpisodes: 64}, Seed: 1,
-	}
+	return libtest.Toy(task, l, explore.None{}, frames)
 }
 
 // TestMAPPOLearnsTheIdentityTask: 4 steps of reward at most 1. Guessing scores 1 (discrete), 1.33 (masked) and about 1.4
@@ -44,13 +36,13 @@ func toy(task envs.Config, l learn.Config, frames int) experiment.Config {
 func TestMAPPOLearnsTheIdentityTask(t *testing.T) {
 	for name, task := range identities() {
 		t.Run(name, func(t *testing.T) {
-			libtest.CheckLearns(t, toy(task, small(), 128*16), 3.6)
+			libtest.CheckLearns(t, toy(task, libtest.MAPPO(), 128*16), 3.6)
 		})
 	}
 }
 
 func TestIndependentPPOLearnsTheIdentityTask(t *testing.T) {
-	l := small()
+	l := libtest.MAPPO()
 	l.Critic = learn.OwnCritic
 	libtest.CheckLearns(t, toy(libtest.DefaultIdentity(), l, 128*16), 3.6)
 }
@@ -58,12 +50,12 @@ func TestIndependentPPOLearnsTheIdentityTask(t *testing.T) {
 func TestMAPPOActsOnItsOwnObservationOnly(t *testing.T) {
 	for name, task := range identities() {
 		for _, p := range []policy.Config{policy.DefaultMLP(), policy.DefaultGRU()} {
-			t.Run(name+" "+p.Kind(), func(t *testing.T) { libtest.CheckDecentralised(t, task, small(), p) })
+			t.Run(name+" "+p.Kind(), func(t *testing.T) { libtest.CheckDecentralised(t, task, libtest.MAPPO(), p) })
 		}
 	}
 	balance := vmas.DefaultBalance()
 	balance.NumEnvs = 3
-	l := small()
+	l := libtest.MAPPO()
 	l.Frames = 129
 	libtest.CheckDecentralised(t, balance, l, policy.DefaultMLP())
 }
@@ -74,16 +66,12 @@ func TestMAPPOActsOnItsOwnObservationOnly(t *testing.T) {
 func TestOnlyARecurrentPolicyRemembers(t *testing.T) {
 	task := libtest.DefaultIdentity()
 	task.Late, task.Symbols = true, 2
-	e := toy(task, small(), 128*12)
+	e := toy(task, libtest.MAPPO(), 128*12)
 	e.Policy = smallGRU()
 	libtest.CheckLearns(t, e, 2.8)
 	e.Policy = policy.MLP{Hidden: []int{16}}
 	evals := libtest.Train(t, e).Evals
-	sum := 0.0
-	for _, score := range evals[len(evals)-1].Scores {
-		sum += score
-	}
-	if mean := sum / 64; mean > 1.8 {
+	if mean := stat.Mean(evals[len(evals)-1].Scores, nil); mean > 1.8 {
 		t.Errorf("a policy without memory scores %.2f: the task does not need one", mean)
 	}
 }
@@ -97,7 +85,7 @@ func TestFirstRatioIsOne(t *testing.T) {
 		told := smallCPM()
 		told.Core = smallGRU()
 		for _, p := range []policy.Config{policy.MLP{Hidden: []int{16}}, smallGRU(), smallCPM(), told} {
-			l := small()
+			l := libtest.MAPPO()
 			l.Epochs, l.Minibatch = 1, l.Frames+2*8 // as many whole chunks as there are: ⌈16/3⌉·3 steps of 8 environments
 			e := toy(task, l, 2*l.Frames)
 			e.Policy = p

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/nn/nntest"
-	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
@@ -42,10 +42,8 @@ func (r *ppoReference) logProb(y []float64, row int) float64 {
 	}
 	logp := 0.0
 	for d := range a.Dim {
-		u, half := float64(r.x.Raw[row*a.Dim+d]), float64(a.High[d]-a.Low[d])/2
 		scale := math.Log1p(math.Exp(y[a.Dim+d]+math.Log(math.Exp(0.99)-1))) + 0.01
-		z, tanh := (u-y[d])/scale, math.Tanh(u)
-		logp += -z*z/2 - math.Log(scale) - math.Log(2*math.Pi)/2 - math.Log(half*(1-tanh*tanh))
+		logp += nntest.LogTanhNormal(float64(r.x.Raw[row*a.Dim+d]), y[d], scale, a.Low[d], a.High[d])
 	}
 	return logp
 }
@@ -113,18 +111,22 @@ func behaved(t *testing.T, l Learner, x *rl.Rollout, eps float32, ratio rl.Ratio
 	}
 }
 
+// box is tdSpec with continuous actions.
+func box() *envs.Spec {
+	s := tdSpec(false)
+	s.Act = envs.ActSpec{Dim: 2, Low: []float32{-1, 0}, High: []float32{1, 3}}
+	return s
+}
+
 func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
-	box := tdSpec(false)
-	box.Act = envs.ActSpec{Dim: 2, Low: []float32{-1, 0}, High: []float32{1, 3}}
-	for name, spec := range map[string]*envs.Spec{"discrete": tdSpec(false), "masked": tdSpec(true), "continuous": box} {
+	for name, spec := range map[string]*envs.Spec{"discrete": tdSpec(false), "masked": tdSpec(true), "continuous": box()} {
 		for _, eps := range []float32{0, 0.4} {
 			t.Run(fmt.Sprintf("%s/eps=%g", name, eps), func(t *testing.T) {
 				c := DefaultMAPPO()
 				c.Frames, c.Epochs, c.Minibatch, c.CriticHidden = 20, 5, 20, []int{4}
 				c.LR, c.Eps, c.Adam.Clip = 0.05, 1e-3, 0.5
-				b := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}
-				l := must.Value(c.Build(b, policy.MLP{Hidden: []int{4}})).(*mappo)
+				b := graphtest.Build(spec, 5)
+				l := must.Value(c.Build(b, plain)).(*mappo)
 				x := randomRollout(spec, 10)
 				behaved(t, l, x, eps, rl.RatioMixture)
 				ref := &ppoReference{l: l, x: x, params: map[string][]float64{}, adam: nntest.Adam{LR: c.LR, Eps: c.Eps, Clip: c.Adam.Clip}}
@@ -158,14 +160,11 @@ func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 // TestFirstRatioOfAMixtureIsOne: before any gradient step, the policy is the behaviour policy, so the host's log μ and
 // the graph's must agree for all draws.
 func TestFirstRatioOfAMixtureIsOne(t *testing.T) {
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
-	box := tdSpec(false)
-	box.Act = envs.ActSpec{Dim: 2, Low: []float32{-1, 0}, High: []float32{1, 3}}
-	for name, spec := range map[string]*envs.Spec{"masked": tdSpec(true), "continuous": box} {
+	for name, spec := range map[string]*envs.Spec{"masked": tdSpec(true), "continuous": box()} {
 		for _, eps := range []float32{0.01, 0.8, 1} {
 			c := DefaultMAPPO()
 			c.Frames, c.Epochs, c.Minibatch = 400, 1, 400
-			built := must.Value(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, policy.MLP{Hidden: []int{4}}))
+			built := must.Value(c.Build(graphtest.Build(spec, 5), plain))
 			x := randomRollout(spec, 200)
 			behaved(t, built, x, eps, rl.RatioMixture)
 			got := must.Value(built.Update(t.Context(), x))
@@ -179,13 +178,12 @@ func TestFirstRatioOfAMixtureIsOne(t *testing.T) {
 // TestTargetRatioWeighsAdvantages: w = π_new/μ_old, clipped relative to its initial value, equals π_new/π_old with each
 // advantage multiplied by π_old/μ_old.
 func TestTargetRatioWeighsAdvantages(t *testing.T) {
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	c := DefaultMAPPO()
 	c.Frames, c.Epochs, c.Minibatch = 40, 1, 40
 	advantages := map[rl.Ratio][]float32{}
 	var x *rl.Rollout
 	for _, ratio := range []rl.Ratio{rl.RatioNaive, rl.RatioTarget} {
-		built := must.Value(c.Build(&nn.Build{Spec: tdSpec(true), Backend: backend, Store: nn.NewStore(5), Seed: 5}, policy.MLP{Hidden: []int{4}}))
+		built := must.Value(c.Build(graphtest.Build(tdSpec(true), 5), plain))
 		x = randomRollout(tdSpec(true), 20)
 		behaved(t, built, x, 0.5, ratio)
 		got := must.Value(built.Update(t.Context(), x))
@@ -210,23 +208,19 @@ func TestTargetRatioWeighsAdvantages(t *testing.T) {
 
 // TestOwnCriticNeverSeesTheState: it also gives agents with different observations different values.
 func TestOwnCriticNeverSeesTheState(t *testing.T) {
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	c := DefaultMAPPO()
 	c.Frames, c.Epochs, c.Minibatch, c.CriticHidden, c.Critic, c.BootstrapOnTimeout = 40, 1, 16, []int{4}, OwnCritic, true
-	b := &nn.Build{Spec: tdSpec(true), Backend: backend, Store: nn.NewStore(5), Seed: 5}
-	built := must.Value(c.Build(b, policy.MLP{Hidden: []int{4}}))
+	b := graphtest.Build(tdSpec(true), 5)
+	built := must.Value(c.Build(b, plain))
 	x := randomRollout(tdSpec(true), 20)
 	behaved(t, built, x, 0, rl.RatioMixture)
-	for i := range x.State {
-		x.State[i] = float32(math.NaN())
-	}
+	graphtest.Fill(x.State, float32(math.NaN()))
 	got, err := built.Update(t.Context(), x)
 	if err != nil || math.IsNaN(got["critic_loss"]) {
 		t.Fatalf("critic's loss %g, %v", got["critic_loss"], err)
 	}
-	w := func(name string) []float64 { return values(b.Store, "/critic/"+name) }
-	if len(w("layer_0/weights")) != 4*x.Spec.ObsLen() {
-		t.Errorf("the critic has %d first weights, want 4 for each observed number", len(w("layer_0/weights")))
+	if first := values(b.Store, "/critic/layer_0/weights"); len(first) != 4*x.Spec.ObsLen() {
+		t.Errorf("the critic has %d first weights, want 4 for each observed number", len(first))
 	}
 	if x.Value[0] == x.Value[1] {
 		t.Errorf("two agents that see different things are both worth %g", x.Value[0])

@@ -7,6 +7,7 @@ import (
 
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/policy"
 	"cermic/envs/conf"
 	"cermic/envs/envtest/must"
@@ -45,12 +46,6 @@ func TestQMIXAvoidsThePenaltiesOfTheClimbingGame(t *testing.T) {
 	l := smallQ()
 	l.EpsInit, l.EpsEnd = 1, 1
 	libtest.CheckLearns(t, toy(libtest.Climbing(), l, 128*10), 0)
-}
-
-func TestQMIXNeverFallsWhenAUtilityRises(t *testing.T) {
-	for layers := 1; layers <= 2; layers++ {
-		checkMonotonic(t, learn.QMIX{Embed: 8, Layers: layers, Hidden: 8})
-	}
 }
 
 // TestRecurrentQMIXRemembersTheSymbolBefore: a late identity task rewards naming the symbol of the step before, which
@@ -101,8 +96,7 @@ func TestQRefusesWhatItCannotTrainWithASentence(t *testing.T) {
 		task.Continuous = c.continuous
 		err := conf.Validate(l)
 		if err == nil {
-			b, _ := libtest.NewBuild(t, task, 1)
-			_, err = l.Build(b, c.policy)
+			_, err = l.Build(graphtest.Build(must.Value(task.Build(1, 1)).Spec(), 1), c.policy)
 		}
 		must.Refuse(t, err, want)
 	}

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // qplex computes the mixer in float64.
@@ -55,15 +57,9 @@ func (r *tdReference) qplexHead(p map[string][]float64, cfg QPLEX, in mixed) (we
 	weight, bias = make([]float64, n), make([]float64, n)
 	value := deep(p, "mixer/value", s, 2)[0]
 	for _, scores := range r.attention(p, cfg, in) {
-		sum := 0.0
-		for _, score := range scores {
-			sum += math.Exp(score)
-		}
-		for i, score := range scores {
-			weight[i] += math.Exp(score) / sum
-			bias[i] = value / float64(n)
-		}
+		floats.Add(weight, nntest.Softmax(scores))
 	}
+	floats.AddConst(value/float64(n), bias)
 	return weight, bias
 }
 
@@ -93,9 +89,7 @@ func (r *tdReference) attentionCost(p map[string][]float64, in mixed) float64 {
 	}
 	sum := 0.0
 	for _, logits := range r.attention(p, cfg, in) {
-		for _, x := range logits {
-			sum += x * x
-		}
+		sum += floats.Dot(logits, logits)
 	}
 	return cfg.Penalty * sum / float64(cfg.Attention*len(in.chosen))
 }

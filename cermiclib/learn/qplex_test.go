@@ -3,6 +3,7 @@
 package learn_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -11,6 +12,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
@@ -39,58 +41,39 @@ func everyJoint(t *testing.T, c learn.MixerConfig, tables int) (total [][]float3
 	joints := choices * choices * choices
 	rows := tables * joints
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: agents, Obs: []int{obs}, State: state, Act: envs.ActSpec{Choices: choices}}
-	b := &nn.Build{Spec: spec, Backend: libtest.Backend(t), Store: nn.NewStore(3), Seed: 3}
+	b := graphtest.Build(spec, 3)
 	mixer := must.Value(c.Build(b))
 	inputs := []nn.Input{
 		nn.F32("utility", rows, agents, choices), nn.I32("choice", rows, agents), nn.F32("state", rows, state), nn.F32("obs", rows, agents, obs),
 	}
-	p := must.Value(nn.NewProgram(b, "mix", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	greedy = make([]int, tables)
+	draw := func(k, width int) (values []float32) { // input k: the same numbers for every joint action of a table
+		for table := range tables {
+			r := rng.New(7, "tables", uint64(table), uint64(k))
+			row := make([]float32, width)
+			for i := range row {
+				row[i] = 3 * r.Norm()
+			}
+			values = append(values, slices.Repeat(row, joints)...)
+			for i := 0; k == 0 && i < width; i += choices {
+				utilities := row[i : i+choices]
+				greedy[table] = greedy[table]*choices + slices.Index(utilities, slices.Max(utilities))
+			}
+		}
+		return values
+	}
+	var choice []int32
+	for row := range rows {
+		joint := int32(row % joints)
+		choice = append(choice, joint/16, joint/4%4, joint%4)
+	}
+	flat := graphtest.Outputs(b, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		taken := graph.OneHot(in[1], choices, in[0].DType())
 		return []*graph.Node{mixer.Mix(sc.At("mixer"), learn.QIn{
 			Chosen: graph.ReduceSum(graph.Mul(in[0], taken), -1), Max: graph.ReduceMax(in[0], -1), OneHot: taken, State: in[2], Obs: in[3],
 		})}
-	}))
-	greedy = make([]int, tables)
-	for k, width := range map[int]int{0: agents * choices, 2: state, 3: agents * obs} {
-		p.Feed(k, func(dst []float32) {
-			for table := range tables {
-				r := rng.New(7, "tables", uint64(table), uint64(k))
-				block := dst[table*joints*width : (table+1)*joints*width]
-				for i := range width {
-					block[i] = 3 * r.Norm()
-				}
-				for joint := 1; joint < joints; joint++ {
-					copy(block[joint*width:(joint+1)*width], block[:width])
-				}
-				if k == 0 {
-					greedy[table] = best(block[0:4])*16 + best(block[4:8])*4 + best(block[8:12])
-				}
-			}
-		})
-	}
-	p.FeedInt(1, func(dst []int32) {
-		for row := range rows {
-			joint := int32(row % joints)
-			dst[row*3], dst[row*3+1], dst[row*3+2] = joint/16, joint/4%4, joint%4
-		}
-	})
-	must.Do(t, p.Run())
-	flat := make([]float32, rows)
-	p.Read(0, flat)
-	for table := range tables {
-		total = append(total, flat[table*joints:(table+1)*joints])
-	}
-	return total, greedy
-}
-
-func best(v []float32) int {
-	at := 0
-	for k, x := range v {
-		if x > v[at] {
-			at = k
-		}
-	}
-	return at
+	}, draw(0, agents*choices), choice, draw(2, state), draw(3, agents*obs))[0]
+	return slices.Collect(slices.Chunk(flat, joints)), greedy
 }
 
 // TestQPLEXAgreesWithTheAgentsOnTheBestJointAction: IGM by brute force. The best joint action must be the agents' own greedy one,

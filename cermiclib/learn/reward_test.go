@@ -5,10 +5,9 @@ package learn
 import (
 	"context"
 	"math"
-	"slices"
 	"testing"
 
-	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
@@ -17,7 +16,6 @@ import (
 // TestOnlyTheTasksRewardIsShared: with share_reward=mean, the bonus of the first of three agents stays its own. With a
 // discount of 0, its value target is the team's mean plus this bonus.
 func TestOnlyTheTasksRewardIsShared(t *testing.T) {
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	for _, c := range []struct {
 		share           string
 		weight          float32
@@ -33,12 +31,11 @@ func TestOnlyTheTasksRewardIsShared(t *testing.T) {
 		spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 3, Obs: []int{3}, State: 4, Act: envs.ActSpec{Choices: 3}}
 		cfg := DefaultMAPPO()
 		cfg.Frames, cfg.Epochs, cfg.Minibatch, cfg.CriticHidden, cfg.Discount, cfg.ShareReward = 2, 1, 2, []int{4}, 0, c.share
-		built := must.Value(cfg.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, plain))
+		l := must.Value(cfg.Build(graphtest.Build(spec, 5), plain)).(*mappo)
 		x := rl.NewRollout(spec, 2, 0)
 		x.ExtrinsicWeight = c.weight
 		copy(x.Extrinsic, c.extrinsic)
 		x.Intrinsic[0] = 3
-		l := built.(*mappo)
 		must.Do(t, l.targets(x))
 		for i, want := range c.want {
 			// the target is an advantage and a value in float32, both of order 1
@@ -56,26 +53,22 @@ type flat float32
 func (f flat) CanScore() error { return nil }
 
 func (f flat) Score(_ context.Context, dst, _, _ []float32, _ []uint8) error {
-	for i := range dst {
-		dst[i] = float32(f)
-	}
+	graphtest.Fill(dst, float32(f))
 	return nil
 }
 
 // TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored: with a discount of 0, the mean target of a value learner is
 // its minibatch's weighted mean reward plus the bonus. The bonus is scored at collection or now.
 func TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored(t *testing.T) {
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
 	for _, at := range []string{IntAtCollect, IntAtSample} {
 		for _, weight := range []float32{0, 0.5, 1} {
 			c := sixSteps(QMIX{Embed: 3, Layers: 1, Hidden: 4})
 			c.Discount, c.Steps, c.IntAt = 0, 1, at
-			b := &nn.Build{Spec: tdSpec(false), Backend: backend, Store: nn.NewStore(5), Seed: 5}
-			l := must.Value(c.Build(b, plain)).(*q)
+			l := must.Value(c.Build(graphtest.Build(tdSpec(false), 5), plain)).(*q)
 			must.Do(t, l.Rescore(flat(2)))
-			x := randomRollout(b.Spec, 10)
+			x := randomRollout(tdSpec(false), 10)
 			x.ExtrinsicWeight = weight
-			copy(x.Intrinsic, slices.Repeat([]float32{2}, len(x.Intrinsic)))
+			graphtest.Fill(x.Intrinsic, 2)
 			got := must.Value(l.Update(t.Context(), x))
 			want := 0.0
 			for _, slot := range l.slots {

@@ -8,11 +8,12 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+	"gonum.org/v1/gonum/floats"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/nn/nntest"
 	"cermic/envs"
-	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
 
@@ -51,9 +52,7 @@ func (r *tdReference) hyper(p map[string][]float64, name string, in mixed) (weig
 	}
 	t, u := make([][]float64, n), make([][]float64, n)
 	for i, heard := range attend(p, name+"/attention", x, cfg.Heads) {
-		for e := range heard {
-			heard[e] += x[i][e]
-		}
+		floats.Add(heard, x[i])
 		nntest.Normalize(heard)
 		t[i], u[i] = tokens("weight", heard), tokens("bias", heard)
 	}
@@ -80,17 +79,9 @@ func (r *tdReference) hyper(p map[string][]float64, name string, in mixed) (weig
 func headMean(a, b []float64, heads int) float64 {
 	part, mean := len(a)/heads, 0.0
 	for h := range heads {
-		mean += dot(a[h*part:(h+1)*part], b[h*part:(h+1)*part]) / math.Sqrt(float64(part)) / float64(heads)
+		mean += floats.Dot(a[h*part:(h+1)*part], b[h*part:(h+1)*part]) / math.Sqrt(float64(part)) / float64(heads)
 	}
 	return mean
-}
-
-func dot(a, b []float64) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += a[i] * b[i]
-	}
-	return sum
 }
 
 // attend is attention of every row of x to all rows.
@@ -106,15 +97,14 @@ func attend(p map[string][]float64, name string, x [][]float64, heads int) [][]f
 	out := make([][]float64, len(x))
 	for i := range x {
 		for h := range heads {
-			heard, sum := make([]float64, part), 0.0
+			scores, heard := make([]float64, len(x)), make([]float64, part)
 			for j := range x {
-				weight := math.Exp(dot(of("query", i, h), of("key", j, h)) / math.Sqrt(float64(part)))
-				sum += weight
-				for e, v := range of("value", j, h) {
-					heard[e] += weight * v
-				}
+				scores[j] = floats.Dot(of("query", i, h), of("key", j, h)) / math.Sqrt(float64(part))
 			}
-			out[i] = append(out[i], nntest.Apply(heard, func(v float64) float64 { return v / sum })...)
+			for j, weight := range nntest.Softmax(scores) {
+				floats.AddScaled(heard, weight, of("value", j, h))
+			}
+			out[i] = append(out[i], heard...)
 		}
 	}
 	return out
@@ -132,23 +122,13 @@ func TestSPECTraUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 // both signs, so |W| is more than W. The learned seed starts as N(0,1).
 func TestSPECTraWeighsBySignedAndAsymmetricProducts(t *testing.T) {
 	const rows, agents, obs, embed = 50, 4, 5, 256
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
-	b := &nn.Build{Spec: &envs.Spec{Name: "fake", Agents: agents, Obs: []int{obs}}, Backend: backend, Store: nn.NewStore(1), Seed: 1}
+	b := graphtest.Build(&envs.Spec{Name: "fake", Agents: agents, Obs: []int{obs}}, 1)
 	c := DefaultSPECTra()
 	c.Embed = embed
-	p := must.Value(nn.NewProgram(b, "weigh", []nn.Input{nn.F32("obs", rows, agents, obs)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	w := graphtest.Outputs(b, []nn.Input{nn.F32("obs", rows, agents, obs)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		w, _ := spectra{c}.hyper(sc.At("first"), in[0])
 		return []*graph.Node{w}
-	}))
-	r := rng.New(1, "rows")
-	p.Feed(0, func(dst []float32) {
-		for i := range dst {
-			dst[i] = r.Norm()
-		}
-	})
-	must.Do(t, p.Run())
-	w := make([]float32, rows*agents*agents)
-	p.Read(0, w)
+	}, graphtest.Normal(rng.New(1, "rows"), make([]float32, rows*agents*obs)))[0]
 	negative, crossed := 0, 0.0
 	for at := range w {
 		row, i, k := at/(agents*agents), at/agents%agents, at%agents
@@ -160,10 +140,8 @@ func TestSPECTraWeighsBySignedAndAsymmetricProducts(t *testing.T) {
 	if negative == 0 || negative == len(w) || crossed < 1e-3 {
 		t.Errorf("%d of %d weights are negative, and W differs from its transpose by at most %g", negative, len(w), crossed)
 	}
-	square := 0.0
-	for _, v := range values(b.Store, "/first/seed") {
-		square += v * v / embed
-	}
+	seed := values(b.Store, "/first/seed")
+	square := floats.Dot(seed, seed) / embed
 	if math.Abs(square-1) > 4*math.Sqrt(2./embed) { // four standard errors of a variance
 		t.Errorf("the seed's mean square is %g, want that of N(0,1)", square)
 	}

@@ -7,7 +7,7 @@ import (
 	"math"
 	"testing"
 
-	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
@@ -24,20 +24,15 @@ func tdSpec(masked bool) *envs.Spec {
 func randomRollout(s *envs.Spec, steps int) *rl.Rollout {
 	x, r, step := rl.NewRollout(s, steps, 0), rng.New(1, "rollout"), envs.NewStep(s)
 	show := func() {
-		for _, v := range [][]float32{step.Obs, step.State} {
-			for i := range v {
-				v[i] = r.Norm()
-			}
-		}
+		graphtest.Normal(r, step.Obs)
+		graphtest.Normal(r, step.State)
 		for i := range step.Mask {
 			step.Mask[i] = 1
 			if i%s.Act.Choices > 0 {
 				step.Mask[i] = uint8(r.IntN(2))
 			}
 		}
-		for i := range step.Alive {
-			step.Alive[i] = 1
-		}
+		graphtest.Fill(step.Alive, 1)
 	}
 	show()
 	for t := range steps {
@@ -72,20 +67,14 @@ func randomRollout(s *envs.Spec, steps int) *rl.Rollout {
 
 // withCarry gives every step of a rollout a random recurrent state of the given length.
 func withCarry(x *rl.Rollout, hidden int) *rl.Rollout {
-	x.Hidden = make([]float32, x.Rows()*hidden)
-	r := rng.New(2, "carry")
-	for i := range x.Hidden {
-		x.Hidden[i] = r.Norm()
-	}
+	x.Hidden = graphtest.Normal(rng.New(2, "carry"), make([]float32, x.Rows()*hidden))
 	return x
 }
 
 // checkUpdate fails unless the learner's updates equal the reference's.
 func checkUpdate(t *testing.T, c Q, p policy.Config, spec *envs.Spec) {
 	t.Helper()
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
-	b := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}
-	l := must.Value(c.Build(b, p)).(*q)
+	l := must.Value(c.Build(graphtest.Build(spec, 5), p)).(*q)
 	ref := newReference(l)
 	got := must.Value(l.Update(t.Context(), withCarry(randomRollout(spec, 10), l.HiddenLen())))
 	slots, loss := make([]int, len(l.slots)), 0.0

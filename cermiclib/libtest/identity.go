@@ -7,6 +7,7 @@ package libtest
 import (
 	"fmt"
 
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/envs"
 	"cermic/envs/rng"
 )
@@ -103,9 +104,7 @@ func (e *identity) show(c int, out *envs.Step) {
 		out.Obs[row*k+int(e.symbol[row])] = 1
 		out.Alive[row] = 1
 		if e.cfg.Masked {
-			for i := range k {
-				out.Mask[row*k+i] = 1
-			}
+			graphtest.Fill(out.Mask[row*k:(row+1)*k], 1)
 			out.Mask[row*k+k-1] = 0
 		}
 	}

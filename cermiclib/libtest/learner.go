@@ -10,10 +10,13 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
@@ -48,36 +51,17 @@ func Stop(t testing.TB, e experiment.Config, frames int, st *results.Store) {
 	}
 }
 
-// Backend opens the pure Go backend, which every machine has.
-func Backend(t testing.TB) nn.Backend {
-	t.Helper()
-	return must.Get(nn.OpenConfig(nn.Sequential))(t)
-}
-
-// NewBuild returns the inputs for building a component of task.
-func NewBuild(t testing.TB, task envs.Config, seed uint64) (*nn.Build, envs.Env) {
-	t.Helper()
-	env := must.Get(task.Build(seed, 1))(t)
-	return &nn.Build{Spec: env.Spec(), Backend: Backend(t), Store: nn.NewStore(seed), Seed: seed}, env
-}
-
-// Observe returns observations of standard normal numbers, with random cells.
-func Observe(s *envs.Spec, hidden int, r *rng.Rand) *rl.Obs {
+// observe returns observations of standard normal numbers, with random cells.
+func observe(s *envs.Spec, hidden int, r *rng.Rand) *rl.Obs {
 	rows := s.NumEnvs * s.Agents
 	in := &rl.Obs{
-		Obs: make([]float32, rows*s.ObsLen()), State: make([]float32, s.NumEnvs*s.State), Alive: make([]uint8, rows),
-		Hidden: make([]float32, rows*hidden),
-	}
-	for _, v := range [][]float32{in.Obs, in.State, in.Hidden} {
-		for i := range v {
-			v[i] = r.Norm()
-		}
+		Obs:    graphtest.Normal(r, make([]float32, rows*s.ObsLen())),
+		State:  graphtest.Normal(r, make([]float32, s.NumEnvs*s.State)),
+		Hidden: graphtest.Normal(r, make([]float32, rows*hidden)),
+		Alive:  slices.Repeat([]uint8{1}, rows),
 	}
 	for range rows * s.CellLen() {
 		in.Cells = append(in.Cells, uint16(r.IntN(kinds(s))))
-	}
-	for i := range in.Alive {
-		in.Alive[i] = 1
 	}
 	return in
 }
@@ -89,33 +73,24 @@ func kinds(s *envs.Spec) int { return len(s.Pixels) / (3 * envs.CellPixels * env
 // other inputs are NaN, or cells with other values.
 func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy.Config) {
 	t.Helper()
-	b, _ := NewBuild(t, task, 1)
-	learner := must.Get(l.Build(b, p))(t)
-	s, nan := b.Spec, float32(math.NaN())
-	in := Observe(s, learner.HiddenLen(), rng.New(1, "observations"))
+	s := must.Get(task.Build(1, 1))(t).Spec()
+	learner := must.Get(l.Build(graphtest.Build(s, 1), p))(t)
+	in := observe(s, learner.HiddenLen(), rng.New(1, "observations"))
 	want, got := rl.NewDist(s, learner.HiddenLen()), rl.NewDist(s, learner.HiddenLen())
 	must.Do(t, learner.Act(in, want))
-	rows, o, c := s.NumEnvs*s.Agents, s.ObsLen(), learner.HiddenLen()
+	rows := s.NumEnvs * s.Agents
 	row := rows / 2
-	blind := *in
-	blind.Obs, blind.State, blind.Hidden = slices.Clone(in.Obs), slices.Clone(in.State), slices.Clone(in.Hidden)
-	blind.Cells = slices.Clone(in.Cells)
+	alone := func(v []float32) []float32 { // NaN but for one row
+		out, width := make([]float32, len(v)), len(v)/rows
+		graphtest.Fill(out, float32(math.NaN()))
+		copy(out[row*width:(row+1)*width], v[row*width:])
+		return out
+	}
+	blind := rl.Obs{Obs: alone(in.Obs), Hidden: alone(in.Hidden), Cells: slices.Clone(in.Cells), Alive: in.Alive,
+		State: slices.Repeat([]float32{float32(math.NaN())}, len(in.State))}
 	for i := range blind.Cells {
 		if i/s.CellLen() != row {
 			blind.Cells[i] = (blind.Cells[i] + 1) % uint16(kinds(s))
-		}
-	}
-	for i := range blind.Obs {
-		if i/o != row {
-			blind.Obs[i] = nan
-		}
-	}
-	for i := range blind.State {
-		blind.State[i] = nan
-	}
-	for i := range blind.Hidden {
-		if i/c != row {
-			blind.Hidden[i] = nan
 		}
 	}
 	must.Do(t, learner.Act(&blind, got))
@@ -130,6 +105,21 @@ func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy
 					i-row*k, row, pair[0][i], pair[1][i])
 			}
 		}
+	}
+}
+
+// MAPPO learns a toy task in a second on the pure Go backend.
+func MAPPO() learn.MAPPO {
+	l := learn.DefaultMAPPO()
+	l.Frames, l.Epochs, l.Minibatch, l.LR, l.CriticHidden = 128, 8, 50, 0.01, []int{16}
+	return l
+}
+
+// Toy is a short experiment of a learner on a small task, with an evaluation at its end.
+func Toy(task envs.Config, l learn.Config, e explore.Config, frames int) experiment.Config {
+	return experiment.Config{
+		Task: task, Learner: l, Policy: policy.MLP{Hidden: []int{16}}, Explore: e,
+		Budget: experiment.Budget{Name: "custom", Frames: frames, EvalEvery: frames, EvalEpisodes: 64}, Seed: 1,
 	}
 }
 
@@ -149,14 +139,7 @@ func CheckLearns(t *testing.T, e experiment.Config, want float64) {
 		e.Explore = explore.None{}
 	}
 	evals := Train(t, e).Evals
-	mean := func(scores []float64) float64 {
-		sum := 0.0
-		for _, s := range scores {
-			sum += s
-		}
-		return sum / float64(len(scores))
-	}
-	first, last := mean(evals[0].Scores), mean(evals[len(evals)-1].Scores)
+	first, last := stat.Mean(evals[0].Scores, nil), stat.Mean(evals[len(evals)-1].Scores, nil)
 	if last < want {
 		t.Errorf("%s on %s: mean score went from %.3f to %.3f, want at least %.3f",
 			e.Label(), e.Task.Kind(), first, last, want)

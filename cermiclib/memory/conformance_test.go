@@ -11,9 +11,9 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/cermic"
-	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/conf"
@@ -104,18 +104,14 @@ func (m memoryCheck) rollout(t int, seed uint64) *rl.Rollout {
 	x := rl.NewRollout(m.spec, t, 0)
 	x.KeepLabels()
 	r := rng.New(seed, "memory rollout")
-	for i := range x.Obs {
-		x.Obs[i] = r.Norm()
-	}
+	graphtest.Normal(r, x.Obs)
 	for i := range x.Cells {
 		x.Cells[i] = uint16(r.IntN(4))
 	}
 	for i := range x.Visible {
 		x.Visible[i] = uint8(r.IntN(2))
 	}
-	for i := range x.Alive {
-		x.Alive[i] = 1
-	}
+	graphtest.Fill(x.Alive, 1)
 	for i := range x.Act.Discrete {
 		x.Act.Discrete[i] = int32(r.IntN(2))
 	}
@@ -126,22 +122,20 @@ func (m memoryCheck) rollout(t int, seed uint64) *rl.Rollout {
 
 // watched is a memory with its features as outputs of a graph.
 type watched struct {
-	t     *testing.T
-	mem   memory.Memory
-	prog  *nn.Program
-	store *model.Store
-	rows  []int32 // of every agent step of a rollout, in the order that the memory requires
+	t    *testing.T
+	mem  memory.Memory
+	prog *nn.Program
+	rows []int32 // of every agent step of a rollout, in the order that the memory requires
 }
 
 // watched builds the memory for rollouts of steps, a multiple of its chunk. extra adds outputs behind f_n, f_{n-1} and
 // the mask.
 func (m memoryCheck) watched(t *testing.T, steps int, extra func(*model.Store, memory.Context) []*graph.Node) *watched {
 	t.Helper()
-	spec := m.spec
-	b := &nn.Build{Spec: spec, Backend: libtest.Backend(t), Store: nn.NewStore(1), Seed: 1}
+	b := graphtest.Build(m.spec, 1)
 	mem := must.Value(m.config.Build(b))
-	w := &watched{t: t, mem: mem, store: b.Store}
-	chunk, agents := mem.Shape().Chunk, spec.NumEnvs*spec.Agents
+	w := &watched{t: t, mem: mem}
+	chunk, agents := mem.Shape().Chunk, m.spec.NumEnvs*m.spec.Agents
 	for from := 0; from < steps; from += chunk {
 		for a := range agents {
 			for k := range chunk {
@@ -170,9 +164,7 @@ func (m memoryCheck) watched(t *testing.T, steps int, extra func(*model.Store, m
 // see watches x and computes the features of all of it; feature and mask are ordered by row.
 func (w *watched) see(x *rl.Rollout) (now, before [][]float32, exists []float32) {
 	w.t.Helper()
-	if watcher, ok := w.mem.(memory.Watcher); ok {
-		must.Do(w.t, watcher.Watch(x))
-	}
+	must.Do(w.t, memory.Watch(w.mem, x))
 	return w.features(x)
 }
 
@@ -204,11 +196,11 @@ func (w *watched) features(x *rl.Rollout) (now, before [][]float32, exists []flo
 // steps is a rollout length of several chunks.
 func (m memoryCheck) steps(t *testing.T) int {
 	t.Helper()
-	mem := must.Value(m.config.Build(&nn.Build{Spec: m.spec, Backend: libtest.Backend(t), Store: nn.NewStore(1), Seed: 1}))
-	if s := mem.Shape(); s.Width < 1 || s.Chunk < 1 {
+	s := must.Value(m.config.Build(graphtest.Build(m.spec, 1))).Shape()
+	if s.Width < 1 || s.Chunk < 1 {
 		t.Fatalf("shape is %+v, want at least 1", s)
 	}
-	return (8/mem.Shape().Chunk + 2) * mem.Shape().Chunk
+	return (8/s.Chunk + 2) * s.Chunk
 }
 
 func (m memoryCheck) determinism(t *testing.T) {
@@ -251,11 +243,8 @@ func (m memoryCheck) isOwnPast(t *testing.T) {
 		}
 	}
 	now2, before2, _ := m.watched(t, steps, nil).see(x)
-	for k := range now[row] {
-		// Rows of one matrix product: equal but for the order of additions.
-		if math.Abs(float64(now[row][k]-now2[row][k])) > 1e-4 || math.Abs(float64(before[row][k]-before2[row][k])) > 1e-4 {
-			t.Fatalf("component %d depends on what another agent sees, on the future or on another episode", k)
-		}
+	if !near(now[row], now2[row]) || !near(before[row], before2[row]) { // rows of one matrix product
+		t.Fatal("a feature depends on what another agent sees, on the future or on another episode")
 	}
 	if equalRows(now[row+agents:row+agents+1], now2[row+agents:row+agents+1]) && equalRows(now[:agents], now2[:agents]) {
 		t.Error("the features do not depend on the observations at all")
@@ -297,12 +286,7 @@ func (m memoryCheck) before(t *testing.T) {
 
 // near allows for another order of additions.
 func near(a, b []float32) bool {
-	for k := range a {
-		if math.Abs(float64(a[k]-b[k])) > 1e-4 {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-4 })
 }
 
 // learns fails for trainable variables that neither a feature nor the memory's own loss has a gradient in.
@@ -329,9 +313,7 @@ func (m memoryCheck) learns(t *testing.T) {
 		return []*graph.Node{graph.Stack(sizes, 0)}
 	})
 	x := m.rollout(steps, 5)
-	if watcher, ok := w.mem.(memory.Watcher); ok {
-		must.Do(t, watcher.Watch(x))
-	}
+	must.Do(t, memory.Watch(w.mem, x))
 	w.mem.Gather(w.prog, 0, x, w.rows)
 	must.Do(t, w.prog.Run())
 	sizes := make([]float32, len(names))
@@ -373,8 +355,7 @@ func (m memoryCheck) saves(t *testing.T) {
 func (m memoryCheck) trainsModule(t *testing.T) {
 	cfg := cermic.Default()
 	cfg.Memory, cfg.Embed, cfg.Hidden, cfg.Steps, cfg.Minibatch = m.config, 8, 8, 1, 16
-	b := &nn.Build{Spec: m.spec, Backend: libtest.Backend(t), Store: nn.NewStore(1), Seed: 1}
-	module := must.Value(cfg.Build(b))
+	module := must.Value(cfg.Build(graphtest.Build(m.spec, 1)))
 	for name, v := range must.Value(module.Update(t.Context(), m.rollout(m.steps(t), 8))) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			t.Errorf("%s is %g after an update", name, v)

@@ -3,17 +3,17 @@
 package memory
 
 import (
-	"math"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
+	"cermic/cermiclib/nn/nntest"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
-
-	"cermic/cermiclib/nn"
 )
 
 // wideInputs draws inputs of a memory in float64, as Gather could have filled them. They are normal numbers, except for
@@ -51,8 +51,7 @@ func wideInputs(in []nn.Input, r *rng.Rand) []any {
 // random direction in each trainable variable.
 func checkMemoryGradients(t *testing.T, c Config, rows int) {
 	t.Helper()
-	backend := pureGo(t)
-	build := &nn.Build{Spec: trio(), Backend: backend, Store: nn.NewStore(1), Seed: 1}
+	build := graphtest.Build(trio(), 1)
 	m := must.Value(c.Build(build))
 	r := rng.New(2, "memory gradients")
 	args := wideInputs(m.Inputs(rows), r)
@@ -66,7 +65,7 @@ func checkMemoryGradients(t *testing.T, c Config, rows int) {
 		return value
 	}
 	var vars []*model.Variable
-	slopes := must.Value(model.NewExec(backend.Backend, build.Store, func(sc *model.Scope, in []*Node) []*Node {
+	slopes := must.Value(model.NewExec(build.Backend.Backend, build.Store, func(sc *model.Scope, in []*Node) []*Node {
 		value := goal(sc, in)
 		vars = nil
 		var nodes []*Node
@@ -78,32 +77,12 @@ func checkMemoryGradients(t *testing.T, c Config, rows int) {
 		return append(Gradient(value, nodes...), value)
 	}))
 	out := must.Value(slopes.Call(args...))
-	values := must.Value(model.NewExec(backend.Backend, build.Store, func(sc *model.Scope, in []*Node) []*Node { return []*Node{goal(sc, in)} }))
+	values := must.Value(model.NewExec(build.Backend.Backend, build.Store, func(sc *model.Scope, in []*Node) []*Node { return []*Node{goal(sc, in)} }))
+	value := func() float64 { return tensors.ToScalar[float64](must.Value(values.Call(args...))[0]) }
 	for i, v := range vars {
-		gradient := must.Value(tensors.CopyFlatData[float64](out[i]))
-		direction, want := make([]float64, len(gradient)), 0.0
-		for k := range direction {
-			direction[k] = float64(r.Norm())
-			want += direction[k] * gradient[k]
-		}
-		at := func(step float64) float64 {
-			tensors.MustMutableFlatData(v.MustValue(), func(flat []float64) {
-				for k := range flat {
-					flat[k] += step * direction[k]
-				}
-			})
-			out := must.Value(values.Call(args...))
-			return tensors.ToScalar[float64](out[0])
-		}
-		// Small, since a step must not carry any of ten thousand activations over LeakyReLU's kink. Rounding is then
+		// The step is small, since it must not carry any of ten thousand activations over LeakyReLU's kink. Rounding is then
 		// 1e-15·|L|/h, with |L| in the hundreds, a few 1e-6.
-		const h = 1e-7
-		got := (at(h) - at(-2*h)) / (2 * h)
-		at(h)
-		if math.Abs(got-want) > 2e-5*max(1, math.Abs(want)) {
-			t.Errorf("%s: the goal changes by %.9f along a direction in which its gradient is %.9f", v.Path(), got, want)
-		}
-		if want == 0 {
+		if want := nntest.CheckSlope(t, v, must.Value(tensors.CopyFlatData[float64](out[i])), r, 1e-7, 2e-5, value); want == 0 {
 			t.Errorf("%s has no gradient", v.Path())
 		}
 	}

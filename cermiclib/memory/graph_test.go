@@ -10,13 +10,13 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/nn/nntest"
+	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
-
-	"cermic/cermiclib/nn"
-	"cermic/cermiclib/rl"
 )
 
 // The specification gives these counts at 18 observed numbers.
@@ -131,7 +131,7 @@ func gradients(t *testing.T, c DynamicGraph, goal func(Context) *graph.Node) (ma
 			x.Visible[i*3+j] = uint8(s >> j & 1)
 		}
 	}
-	build := &nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
+	build := graphtest.Build(spec, 1)
 	m := must.Value(c.Build(build)).(*graphMemory)
 	var names []string
 	p := must.Value(nn.NewProgram(build, "gradients", m.Inputs(x.Rows()), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
@@ -195,15 +195,9 @@ func TestDetectorsLossTrainsDetectorAndEncoderAlone(t *testing.T) {
 
 func TestDetectionLossFollowsItsFormula(t *testing.T) {
 	in := []nn.Input{nn.F32("logits", 2, 3), nn.F32("labels", 2, 3), nn.F32("own", 2, 3)}
-	p := must.Value(nn.NewProgram(&nn.Build{Backend: pureGo(t), Store: nn.NewStore(1)}, "loss", in, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+	got := graphtest.Outputs(graphtest.Build(nil, 1), in, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{detectionLoss(in[0], in[1], in[2])}
-	}))
-	for i, v := range [][]float32{{99, 1, -2, 0.5, -99, 200}, {0, 1, 0, 1, 1, 0}, {1, 0, 0, 0, 1, 0}} {
-		p.Feed(i, func(dst []float32) { copy(dst, v) })
-	}
-	must.Do(t, p.Run())
-	got := make([]float32, 2)
-	p.Read(0, got)
+	}, []float32{99, 1, -2, 0.5, -99, 200}, []float32{0, 1, 0, 1, 1, 0}, []float32{1, 0, 0, 0, 1, 0})[0]
 	softplus := func(x float64) float64 { return math.Log1p(math.Exp(x)) }
 	for i, want := range []float64{softplus(-1) + softplus(-2), softplus(-0.5) + 200} { // without own slots, at 99 and -99
 		if math.Abs(float64(got[i])-want) > 1e-6*want { // float32
@@ -240,17 +234,16 @@ func TestOnlineDetectorNeedsLabels(t *testing.T) {
 		t.Error("a rollout without labels is accepted")
 	}
 	for _, online := range []bool{true, false} {
-		b, c := &nn.Build{Spec: trio(), Backend: pureGo(t), Store: nn.NewStore(1)}, smallGraph()
+		c := smallGraph()
 		c.Online = online
-		if m, err := c.Build(b); err != nil || m.Shape().Labels != online {
-			t.Errorf("det_online %v: labels are required or not, %v", online, err)
+		if m := must.Value(c.Build(graphtest.Build(trio(), 0))); m.Shape().Labels != online {
+			t.Errorf("det_online %v: labels are required: %v", online, m.Shape().Labels)
 		}
 	}
 }
 
 func TestImpossibleGraphsAreRefused(t *testing.T) {
 	c := DefaultGraph()
-	if c.Heads = 3; c.Validate() == nil {
-		t.Error("widths that are no multiples of the heads are accepted")
-	}
+	c.Heads = 3 // of which no width is a multiple
+	must.Refuse(t, c.Validate(), "gnn_heads")
 }

@@ -7,12 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gomlx/gomlx/core/tensors"
-
-	"cermic/envs"
-
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
+	"cermic/envs"
 	"cermic/envs/envtest/must"
 )
 
@@ -111,9 +109,7 @@ func TestGRUCellFollowsItsFormula(t *testing.T) {
 	// One unit, so that everything is a number: compare with the formula in float64.
 	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 1, Obs: []int{3}, Act: envs.ActSpec{Choices: 2}}
 	m, _, store := probe(t, GRU{Embed: 2, Layers: 1, Width: 1, Chunk: 1}, spec, 1)
-	set := func(name string, v ...float32) {
-		tensors.MustMutableFlatData(store.GetVariable("/memory/gru_0/"+name).MustValue(), func(flat []float32) { copy(flat, v) })
-	}
+	set := func(name string, v ...float32) { graphtest.Set(store, "/memory/gru_0/"+name, v...) }
 	// Two embedded numbers of mean 0 and variance 1 are +1 and -1 in some order.
 	set("input", 0.5, -0.3, 0.8, 0.5, -0.3, 0.8)
 	set("input_bias", 0.1, 0.2, 0.3)

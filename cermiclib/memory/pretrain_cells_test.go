@@ -5,7 +5,6 @@ package memory
 import (
 	"testing"
 
-	"cermic/cermiclib/nn"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
 	"cermic/envs/meltingpot"
@@ -27,9 +26,7 @@ func TestADetectorLearnsToSeePlayersInPictures(t *testing.T) {
 	p := DefaultPretraining(fastest(t))
 	p.Frames, p.Epochs, p.Batch = 1500, 3, 60
 	_, q, err := p.Run(t.Context(), pretrainable(), pictures(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	// An eighth of some 300 labels is 1, so chance is 0.5 with a standard error of 0.05: the limit is six of them away.
 	if !(q.AUC > 0.8) {
 		t.Errorf("AUC %.3f with %.0f %% of pairs in sight, want over 0.8", q.AUC, 100*q.Present)
@@ -49,8 +46,7 @@ func TestGRUAndMLPStartWithWeightsFromPictures(t *testing.T) {
 		}
 		must.Value(w.Save(dir))
 		for _, env := range []envs.Env{env, newScatter(false)} {
-			b := &nn.Build{Spec: env.Spec(), Backend: pureGo(t), Store: nn.NewStore(1), Files: dir}
-			err := compiled(b, started(bare, PretrainFull, w.ID))
+			_, _, err := compiled(env, dir, started(bare, PretrainFull, w.ID))
 			if fits := env.Spec().CellLen() > 0; (err == nil) != fits {
 				t.Errorf("%s: weights from pictures on %s: %v", bare.Kind(), env.Spec().Name, err)
 			}

@@ -14,12 +14,12 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
+	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
-
-	"cermic/cermiclib/nn"
-	"cermic/cermiclib/rl"
 )
 
 // scatter places 3 agents anew at every step. Each observes the positions of the others, or nothing but noise, and
@@ -75,11 +75,6 @@ func (e *scatter) Step(_ *envs.Actions, out *envs.Step) {
 	}
 }
 
-func pureGo(t *testing.T) nn.Backend {
-	t.Helper()
-	return must.Value(nn.OpenConfig(nn.Sequential))
-}
-
 // fastest is the backend for hundreds of steps: XLA where it is installed.
 func fastest(t *testing.T) nn.Backend {
 	t.Helper()
@@ -99,9 +94,7 @@ func pretrain(t *testing.T, c Config, env envs.Env, frames, epochs int) (*Pretra
 	p := DefaultPretraining(fastest(t))
 	p.Frames, p.Epochs, p.Batch, p.LR = frames, epochs, 60, 3e-3
 	w, q, err := p.Run(t.Context(), c, env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return w, q
 }
 
@@ -131,10 +124,10 @@ func TestPretrainingFindsPeersOnlyWhereObservationsShowThem(t *testing.T) {
 // prepared is a pre-training of a small graph memory, of one epoch a stage.
 func prepared(t *testing.T) *pretrainer {
 	t.Helper()
-	p := DefaultPretraining(pureGo(t))
-	p.Frames, p.Epochs, p.Batch = 400, 1, 60
 	env := newScatter(false)
-	b := &nn.Build{Spec: env.Spec(), Backend: p.Backend, Store: nn.NewStore(p.Seed), Seed: p.Seed}
+	b := graphtest.Build(env.Spec(), 1)
+	p := DefaultPretraining(b.Backend)
+	p.Frames, p.Epochs, p.Batch, p.Seed = 400, 1, 60, b.Seed
 	t.Cleanup(b.Close)
 	return must.Value(p.prepare(smallGraph(), env, b))
 }
@@ -202,22 +195,16 @@ func TestSamplesAreWholeChunksAndTheLastAreHeldOut(t *testing.T) {
 	for i := range x.Alive {
 		x.Alive[i] = uint8(min(i%4, 1)) // agent 0 of environment 0 is dead
 	}
-	x.Alive[5*4] = 1 // but for step 5
-	train, held := x.split(5)
-	if want := []int32{1, 2, 3, 20, 21, 22, 23, 41, 42, 43}; !slices.Equal(train, want) {
-		t.Errorf("chunks to train on begin at %v, want %v", train, want)
+	x.Alive[5*4] = 1                             // but for step 5
+	for chunk, want := range map[int][2][]int32{ // to train on, and held out
+		5: {{1, 2, 3, 20, 21, 22, 23, 41, 42, 43}, {61, 62, 63}},
+		7: {{0, 1, 2, 3}, {29, 30, 31}}, // the last of which ends before the last tenth begins
+	} {
+		if train, held := x.split(chunk); !slices.Equal(train, want[0]) || !slices.Equal(held, want[1]) {
+			t.Errorf("chunks of %d begin at %v, held out %v; want %v", chunk, train, held, want)
+		}
 	}
-	if want := []int32{61, 62, 63}; !slices.Equal(held, want) {
-		t.Errorf("chunks held out begin at %v, want %v", held, want)
-	}
-	train, held = x.split(7) // whose last ends before the last tenth begins
-	if want := []int32{0, 1, 2, 3}; !slices.Equal(train, want) {
-		t.Errorf("chunks of 7 to train on begin at %v, want %v", train, want)
-	}
-	if want := []int32{29, 30, 31}; !slices.Equal(held, want) {
-		t.Errorf("chunks of 7 held out begin at %v, want %v", held, want)
-	}
-	if train, held = x.split(1); len(train) != 18*3+1 || held[0] != 73 {
+	if train, held := x.split(1); len(train) != 18*3+1 || held[0] != 73 {
 		t.Errorf("of single steps %d are to train on and %d is the first held out, want %d and 73", len(train), held[0], 18*3+1)
 	}
 }
@@ -226,7 +213,7 @@ func TestPretrainingRefusesWhatItCannotDo(t *testing.T) {
 	for name, p := range map[string]Pretraining{
 		"batch": {Frames: 400, Epochs: 1, Batch: 4}, "number of frames": {Frames: 200, Epochs: 1, Batch: 512},
 	} {
-		p.Backend = pureGo(t)
+		p.Backend = graphtest.Backend()
 		if _, _, err := p.Run(t.Context(), withoutDetector[1], newScatter(false)); err == nil {
 			t.Errorf("an impossible %s is accepted", name)
 		}
@@ -234,9 +221,7 @@ func TestPretrainingRefusesWhatItCannotDo(t *testing.T) {
 	const name = "0123456789abcdef"
 	for _, start := range []Start{{PretrainDetector, name}, {PretrainFull, ""}, {"", name}, {"none", ""}} {
 		for _, c := range []Config{MLP{1, 1, 1, start}, GRU{1, 1, 1, 1, start}} {
-			if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), "memory "+c.Kind()+": ") || !strings.Contains(err.Error(), "pretrain is") {
-				t.Errorf("%+v is answered with %v", c, err)
-			}
+			must.RefuseAs(t, c.Validate(), "memory "+c.Kind()+": ", "pretrain is")
 		}
 	}
 }
@@ -257,16 +242,17 @@ func started(c Config, kind, weights string) Config {
 	panic("no such memory")
 }
 
-// compiled builds c's features into a graph.
-func compiled(b *nn.Build, c Config) error {
+// compiled builds c's features on env into a graph, with pre-trained weights from a folder.
+func compiled(env envs.Env, folder string, c Config) (Memory, *model.Store, error) {
+	b := graphtest.Build(env.Spec(), 5)
+	b.Files = folder
 	m, err := c.Build(b)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = nn.NewProgram(b, "probe", m.Inputs(10), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+			return []*graph.Node{m.Context(sc.At("memory"), in).Now}
+		})
 	}
-	_, err = nn.NewProgram(b, "probe", m.Inputs(10), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		return []*graph.Node{m.Context(sc.At("memory"), in).Now}
-	})
-	return err
+	return m, b.Store, err
 }
 
 func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
@@ -285,12 +271,11 @@ func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
 		w, _ := pretrain(t, x.bare, newScatter(false), 200, 1)
 		must.Value(w.Save(dir))
 		c := started(x.bare, x.kind, w.ID)
-		b := &nn.Build{Spec: newScatter(false).Spec(), Backend: pureGo(t), Store: nn.NewStore(5), Files: dir}
-		must.Do(t, compiled(b, c))
-		if m := must.Value(c.Build(b)); m.Shape().Labels {
+		m, store, err := compiled(newScatter(false), dir, c)
+		if must.Do(t, err); m.Shape().Labels {
 			t.Errorf("%s, %s: it asks for labels", c.Kind(), x.kind)
 		}
-		for _, v := range nn.Variables(b.Store, "/memory") {
+		for _, v := range nn.Variables(store, "/memory") {
 			part := strings.Split(v.Path(), "/")[2]
 			flat, _ := tensors.CopyFlatData[float32](v.MustValue())
 			stored := w.tensors[v.Path()[len("/memory/"):]]
@@ -308,21 +293,18 @@ func TestWeightsThatDoNotFitAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	w, _ := pretrain(t, pretrainable(), newScatter(false), 200, 1)
 	path := must.Value(w.Save(dir))
-	build := func(c Config) error {
-		return compiled(&nn.Build{Spec: newScatter(false).Spec(), Backend: pureGo(t), Store: nn.NewStore(5), Files: dir}, c)
-	}
 	wide := started(pretrainable(), PretrainFull, w.ID).(DynamicGraph)
 	wide.Node = 16
 	for name, c := range map[string]Config{"another width": wide, "another kind": started(withoutDetector[0], PretrainFull, w.ID),
 		"no file": started(withoutDetector[1], PretrainFull, "0123")} {
-		if err := build(c); err == nil || strings.Contains(err.Error(), "\n") {
+		if _, _, err := compiled(newScatter(false), dir, c); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("weights of %s: %v, want one sentence", name, err)
 		}
 	}
 	data := must.Value(os.ReadFile(path))
 	data[len(data)-1] ^= 1
 	must.Do(t, os.WriteFile(path, data, 0o644))
-	if err := build(started(pretrainable(), PretrainFull, w.ID)); err == nil {
+	if _, _, err := compiled(newScatter(false), dir, started(pretrainable(), PretrainFull, w.ID)); err == nil {
 		t.Error("a file that was changed is accepted")
 	}
 }
@@ -338,9 +320,7 @@ func TestNodesLearnFromDetectedPeersOnly(t *testing.T) {
 			value := tensors.FromShape(v.Shape())
 			if strings.HasSuffix(v.Path(), "/bias") {
 				tensors.MustMutableFlatData(value, func(flat []float32) {
-					for i := range flat {
-						flat[i] = float32(math.Log(probability / (1 - probability)))
-					}
+					graphtest.Fill(flat, float32(math.Log(probability/(1-probability))))
 				})
 			}
 			must.Do(t, v.SetValue(value))

@@ -8,19 +8,19 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
+	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
-
-	"cermic/cermiclib/nn"
-	"cermic/cermiclib/rl"
 )
 
 // probe compiles the memory alone for b agent steps; its outputs are f_n, f_{n-1} and the mask of f_{n-1}. The pure Go
 // backend compiles at once.
 func probe(t *testing.T, c Config, spec *envs.Spec, b int) (Memory, *nn.Program, *model.Store) {
 	t.Helper()
-	build := &nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
+	build := graphtest.Build(spec, 1)
 	m := must.Value(c.Build(build))
 	p := must.Value(nn.NewProgram(build, "probe", m.Inputs(b), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		f := m.Context(sc.At("memory"), in)
@@ -45,13 +45,8 @@ func features(t *testing.T, m Memory, p *nn.Program, x *rl.Rollout, rows []int32
 // wander fills a rollout of t steps with random observations; started lists the rows t·E + c that begin an episode.
 func wander(spec *envs.Spec, t int, seed uint64, started ...int) *rl.Rollout {
 	x := rl.NewRollout(spec, t, 0)
-	r := rng.New(seed, "wander")
-	for i := range x.Obs {
-		x.Obs[i] = r.Norm()
-	}
-	for i := range x.Alive {
-		x.Alive[i] = 1
-	}
+	graphtest.Normal(rng.New(seed, "wander"), x.Obs)
+	graphtest.Fill(x.Alive, 1)
 	for _, row := range started {
 		x.IsFirst[row] = 1
 		if row >= x.E {

@@ -62,16 +62,6 @@ func (r reference) pair(part, first, second string, e []float64, a, b int) []flo
 	return r.affine(part+"/out", nntest.Apply(r.affine(part+"/layer_1", x), nntest.Leaky))
 }
 
-// softmax of scores in place.
-func softmax(s []float64) []float64 {
-	sum := 0.0
-	for i := range s {
-		s[i] = math.Exp(s[i])
-		sum += s[i]
-	}
-	return nntest.Apply(s, func(v float64) float64 { return v / sum })
-}
-
 // node is slot j of the graph of the first moment, which the others precede, latest first.
 func (r reference) node(moments []sighting, i, j int) []float64 {
 	d := r.Node / r.Heads
@@ -98,14 +88,10 @@ func (r reference) node(moments []sighting, i, j int) []float64 {
 	for head := range r.Heads {
 		scores := make([]float64, len(keys))
 		for n, key := range keys {
-			for k := head * d; k < (head+1)*d; k++ {
-				scores[n] += query[k] * key[k] / math.Sqrt(float64(d))
-			}
+			scores[n] = floats.Dot(query[head*d:(head+1)*d], key[head*d:(head+1)*d]) / math.Sqrt(float64(d))
 		}
-		for n, w := range softmax(scores) {
-			for k := head * d; k < (head+1)*d; k++ {
-				recalled[k] += w * values[n][k]
-			}
+		for n, w := range nntest.Softmax(scores) {
+			floats.AddScaled(recalled[head*d:(head+1)*d], w, values[n][head*d:(head+1)*d])
 		}
 	}
 	return nntest.Normalize(plus(now, r.times("attention/output", recalled)))
@@ -158,10 +144,8 @@ func (r reference) message(part string, nodes map[int][]float64, e []float64, j,
 				scores[n] += a[c] * nntest.Leaky(x[c])
 			}
 		}
-		for n, w := range softmax(scores) {
-			for c := head * d; c < (head+1)*d; c++ {
-				y[c] += w * sources[n][c]
-			}
+		for n, w := range nntest.Softmax(scores) {
+			floats.AddScaled(y[head*d:(head+1)*d], w, sources[n][head*d:(head+1)*d])
 		}
 	}
 	if activate {

@@ -10,7 +10,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/envs"
 	"cermic/envs/envtest/must"
 )
 
@@ -18,8 +17,7 @@ import (
 // itself, before it enters the moments. Scaling by the global norm would make the second element of the first gradient
 // a hundred times as small.
 func TestElementwiseClampByHand(t *testing.T) {
-	backend := must.Value(OpenConfig("go:parallelism=-1"))
-	b := &Build{Spec: &envs.Spec{}, Backend: backend, Store: NewStore(1)}
+	b := goBuild(t, 1)
 	a := Adam{LR: 0.01, Eps: 1e-6, Clip: 0.1, Elementwise: true}
 	p := must.Value(NewProgram(b, "step", []Input{F32("gradient", 2)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		x := Weight(sc.At("net"), in[0], "x", AllZero, 2)

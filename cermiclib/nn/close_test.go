@@ -15,9 +15,7 @@ import (
 
 func TestOpeningABackendPrintsNothing(t *testing.T) {
 	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	stdout := os.Stdout
 	os.Stdout = write
 	_, err = OpenConfig(goConfig)

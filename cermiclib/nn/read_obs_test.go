@@ -4,7 +4,6 @@ package nn
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -122,9 +121,7 @@ func TestGridsTooSmallForThreeConvolutionsAreRefused(t *testing.T) {
 	_, err := NewProgram(b, "see", []Input{F32("in", 1, s.InLen())}, func(sc *model.Scope, in []*Node) []*Node {
 		return []*Node{ReadObs(sc, s, in[0])}
 	})
-	if want := "networks read grids of 5 by 5 cells or more"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got %v, want %q", err, want)
-	}
+	must.Refuse(t, err, "networks read grids of 5 by 5 cells or more")
 }
 
 func TestViewsWithoutNumbersAreSeen(t *testing.T) {
@@ -135,7 +132,5 @@ func TestViewsWithoutNumbersAreSeen(t *testing.T) {
 		out.AssertDims(4, 256)
 		return []*Node{out}
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	must.Do(t, err)
 }

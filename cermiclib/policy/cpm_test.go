@@ -9,10 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+	"gonum.org/v1/gonum/floats"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/nn/nntest"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
@@ -42,26 +43,14 @@ func weights(store *model.Store) map[string][]float64 {
 
 // layer is one of a predictor's, "online" or "following", of group g: weights [G,in,out].
 func (r *cpmReference) layer(copy, name string, g int, x []float64) []float64 {
-	path := "/cpm/" + copy + "/" + name
-	w, b := r.params[path+"/weights"], r.params[path+"/bias"]
-	groups := 1
-	if !r.cfg.Share {
-		groups = r.x.N
-		if strings.HasPrefix(name, "noise") || strings.HasPrefix(name, "decoder") {
-			groups = r.x.N * (r.x.N - 1)
-		}
+	groups := r.x.N
+	if strings.HasPrefix(name, "noise") || strings.HasPrefix(name, "decoder") {
+		groups = r.x.N * (r.x.N - 1)
 	}
-	out := len(b) / groups
 	if r.cfg.Share {
-		g = 0
+		g, groups = 0, 1
 	}
-	y := slices.Clone(b[g*out : (g+1)*out])
-	for i, v := range x {
-		for o := range y {
-			y[o] += v * w[(g*len(x)+i)*out+o]
-		}
-	}
-	return y
+	return nntest.GroupLinear(r.params, "/cpm/"+copy+"/"+name, g, groups, x)
 }
 
 func relu(x []float64) []float64 { return nntest.Apply(x, nntest.ReLU) }
@@ -114,18 +103,15 @@ func (r *cpmReference) vector(raw []float64) []float64 {
 	return out
 }
 
+// softmax leaves x as it is.
 func softmax(x []float64, mask []uint8) []float64 {
-	out, total := make([]float64, len(x)), 0.0
-	for i, v := range x {
-		if mask == nil || mask[i] != 0 {
-			out[i] = math.Exp(v)
-			total += out[i]
+	scores := slices.Clone(x)
+	for i, allowed := range mask {
+		if allowed == 0 {
+			scores[i] = math.Inf(-1)
 		}
 	}
-	for i := range out {
-		out[i] /= total
-	}
-	return out
+	return nntest.Softmax(scores)
 }
 
 // outputs returns the acting network's outputs for agent step row, given the predictions.
@@ -191,25 +177,18 @@ func (r *cpmReference) divergence(truth, guess []float64) float64 {
 		return kl
 	}
 	d := len(truth) / 2
-	for i := range d {
-		s, g := math.Exp(truth[d+i]), math.Exp(guess[d+i])
-		kl += math.Log(g/s) + (s*s+(truth[i]-guess[i])*(truth[i]-guess[i]))/(2*g*g) - 0.5
-	}
-	return kl
+	scale := func(logs []float64) []float64 { return nntest.Apply(slices.Clone(logs), math.Exp) }
+	return floats.Sum(nntest.KL(truth[:d], scale(truth[d:]), guess[:d], scale(guess[d:])))
 }
 
 // cpmRollout fills a rollout with random numbers; an agent is dead for a step, a choice is forbidden.
 func cpmRollout(s *envs.Spec, hidden int) *rl.Rollout {
 	x, r := rl.NewRollout(s, 4, hidden), rng.New(2, "rollout")
-	for i := range x.Obs {
-		x.Obs[i] = r.Norm()
-	}
+	graphtest.Normal(r, x.Obs)
 	for i := range x.Hidden {
 		x.Hidden[i] = r.Uniform(0, 1)
 	}
-	for i := range x.Alive {
-		x.Alive[i] = 1
-	}
+	graphtest.Fill(x.Alive, 1)
 	x.Alive[4] = 0
 	for i := range x.Mask {
 		x.Mask[i] = uint8(min(1, i%s.Act.Choices))
@@ -231,7 +210,7 @@ func TestPredictorFollowsAnIndependentFloat64Implementation(t *testing.T) {
 }
 
 func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
-	c, b := smallCPM(), build(t)
+	c, b := smallCPM(), build()
 	c.Share, c.Label = share, label
 	b.Spec.Act, b.Spec.Masked = act, act.Choices > 0
 	p := must.Value(c.Build(b))
@@ -281,7 +260,7 @@ func checkFollows(t *testing.T, name string, tau float64, before, after, trained
 // batch. After a lag's worth of rollout batches of any size, 1/e of the way is left.
 func TestTheCopyToActOnFollowsOncePerCollection(t *testing.T) {
 	for _, c := range []struct{ minibatch, epochs int }{{1000, 1}, {4, 1}, {3, 5}} {
-		cfg, b := smallCPM(), build(t)
+		cfg, b := smallCPM(), build()
 		cfg.Minibatch, cfg.Epochs, cfg.Lag = c.minibatch, c.epochs, 40
 		b.Spec.Act = envs.ActSpec{Choices: 3}
 		p := must.Value(cfg.Build(b))
@@ -314,20 +293,13 @@ func TestTheCopyToActOnFollowsOncePerCollection(t *testing.T) {
 // peers communicate.
 func TestCarryIsWhatPeersWereThoughtToDo(t *testing.T) {
 	for _, input := range []string{SelfPred, TruePrev} {
-		c, b := smallCPM(), build(t)
+		c, b := smallCPM(), build()
 		c.PeerInput = input
 		b.Spec.Act, b.Spec.Masked = envs.ActSpec{Choices: 3}, true
 		p := must.Value(c.Build(b))
 		x := cpmRollout(b.Spec, p.HiddenLen())
-		each := copies * agents
-		prog := program(t, b, []nn.Input{nn.F32("obs", copies, agents, seen), nn.F32("hidden", copies, agents, p.HiddenLen())},
-			[][]float32{x.Obs[:each*seen], x.Hidden[:each*p.HiddenLen()]}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-				y, next := p.Net(sc.At("actor"), in[0], in[1], 3)
-				return []*graph.Node{y, next}
-			})
-		y, next := make([]float32, each*3), make([]float32, each*p.HiddenLen())
-		prog.Read(0, y)
-		prog.Read(1, next)
+		const each = copies * agents
+		y, next := stepOf(b, p, 3, x.Obs[:each*seen], x.Hidden[:each*p.HiddenLen()])
 		ref := &cpmReference{cfg: c, x: x, p: 3, params: weights(b.Store)}
 		for row := range each {
 			for i, want := range ref.outputs(row) {
@@ -366,7 +338,7 @@ func TestImpossibleCPMsGetASentence(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	alone := build(t)
+	alone := build()
 	alone.Spec.Agents = 1
 	if _, err := smallCPM().Build(alone); err == nil {
 		t.Error("peers of a single agent: accepted")

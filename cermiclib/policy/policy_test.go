@@ -4,12 +4,14 @@ package policy
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/envs"
 	"cermic/envs/conf"
 	"cermic/envs/envtest/must"
@@ -21,35 +23,21 @@ const (
 )
 
 // build makes the inputs of a policy for a made-up task.
-func build(t *testing.T) *nn.Build {
-	t.Helper()
-	backend := must.Value(nn.OpenConfig(nn.Sequential))
-	spec := &envs.Spec{Name: "fake", NumEnvs: copies, Agents: agents, Obs: []int{seen}, State: 1, Act: envs.ActSpec{Choices: outputs}}
-	return &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}
+func build() *nn.Build {
+	return graphtest.Build(&envs.Spec{Name: "fake", NumEnvs: copies, Agents: agents, Obs: []int{seen}, State: 1,
+		Act: envs.ActSpec{Choices: outputs}}, 1)
 }
 
-// program compiles f and runs it on the inputs.
-func program(t *testing.T, b *nn.Build, inputs []nn.Input, values [][]float32, f func(*model.Scope, []*graph.Node) []*graph.Node) *nn.Program {
-	t.Helper()
-	p := must.Value(nn.NewProgram(b, "test", inputs, f))
-	for i, v := range values {
-		p.Feed(i, func(dst []float32) {
-			if len(dst) != len(v) {
-				t.Fatalf("input %d has %d values, want %d", i, len(v), len(dst))
-			}
-			copy(dst, v)
-		})
-	}
-	must.Do(t, p.Run())
-	return p
-}
+func normals(n int, r *rng.Rand) []float32 { return graphtest.Normal(r, make([]float32, n)) }
 
-func normals(n int, r *rng.Rand) []float32 {
-	out := make([]float32, n)
-	for i := range out {
-		out[i] = r.Norm()
-	}
-	return out
+// stepOf is one step of a policy at obs: its outputs, and the hidden state that follows.
+func stepOf(b *nn.Build, p Policy, outputs int, obs, hidden []float32) (y, next []float32) {
+	inputs := []nn.Input{nn.F32("obs", copies, agents, seen), nn.F32("hidden", copies, agents, p.HiddenLen())}
+	out := graphtest.Outputs(b, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		y, next := p.Net(sc.At("actor"), in[0], in[1], outputs)
+		return []*graph.Node{y, next}
+	}, obs, hidden)
+	return out[0], out[1]
 }
 
 // TestUnrolledStepsAreSteps: a recurrent policy trained on a chunk must reproduce the outputs that it acted on, also
@@ -63,35 +51,25 @@ func TestUnrolledStepsAreSteps(t *testing.T) {
 		told.Core, smallCPM(), told, paired, frank,
 		SPECTra{Width: 6, Heads: 2, Core: CoreGRU, Steps: steps, Revision: spectraRevision},
 	} {
-		b := build(t)
+		b := build()
 		p := must.Value(c.Build(b))
 		r := rng.New(1, "inputs")
 		obs, hidden := normals(steps*copies*agents*seen, r), normals(copies*agents*p.HiddenLen(), r)
-		keep := make([]float32, steps*copies*agents)
-		for i := range keep {
-			keep[i] = 1
-		}
+		keep := slices.Repeat([]float32{1}, steps*copies*agents)
 		const fresh = 3 // step at which the second copy starts an episode
 		clear(keep[(fresh*copies+1)*agents : (fresh*copies+2)*agents])
-		chunk := program(t, b, []nn.Input{nn.F32("obs", steps, copies, agents, seen), nn.F32("keep", steps, copies, agents),
-			nn.F32("hidden", copies, agents, p.HiddenLen())}, [][]float32{obs, keep, hidden},
-			func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-				return []*graph.Node{p.(Recurrent).Unroll(sc.At("actor"), in[0], in[1], in[2], outputs)}
-			})
-		want := make([]float32, steps*copies*agents*outputs)
-		chunk.Read(0, want)
-		got, each := make([]float32, copies*agents*outputs), copies*agents*seen
+		chunk := []nn.Input{nn.F32("obs", steps, copies, agents, seen), nn.F32("keep", steps, copies, agents),
+			nn.F32("hidden", copies, agents, p.HiddenLen())}
+		want := graphtest.Outputs(b, chunk, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+			return []*graph.Node{p.(Recurrent).Unroll(sc.At("actor"), in[0], in[1], in[2], outputs)}
+		}, obs, keep, hidden)[0]
+		const each = copies * agents * seen
 		for k := range steps {
 			if k == fresh {
 				clear(hidden[agents*p.HiddenLen():])
 			}
-			step := program(t, b, []nn.Input{nn.F32("obs", copies, agents, seen), nn.F32("hidden", copies, agents, p.HiddenLen())},
-				[][]float32{obs[k*each : (k+1)*each], hidden}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-					y, next := p.Net(sc.At("actor"), in[0], in[1], outputs)
-					return []*graph.Node{y, next}
-				})
-			step.Read(0, got)
-			step.Read(1, hidden)
+			var got []float32
+			got, hidden = stepOf(b, p, outputs, obs[k*each:(k+1)*each], hidden)
 			for i, v := range got {
 				// sums of the same numbers in another order
 				if math.Abs(float64(v-want[k*len(got)+i])) > 1e-6 {

@@ -9,8 +9,10 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+	"gonum.org/v1/gonum/floats"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/cermiclib/nn/nntest"
 	"cermic/envs"
 	"cermic/envs/envtest/must"
@@ -21,8 +23,8 @@ import (
 const ownLen, allyLen, enemyLen, free = 3, 2, 4, 5
 
 // battle is a build for one agent that sees so many others. Its observation has a stray number before the own ones.
-func battle(t *testing.T, allies, enemies int) *nn.Build {
-	b := build(t)
+func battle(allies, enemies int) *nn.Build {
+	b := build()
 	s := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 1, Act: envs.ActSpec{Choices: free + enemies, Targets: enemies}}
 	at := 1
 	add := func(kind envs.EntityKind, length int) {
@@ -60,12 +62,11 @@ func randomView(allies, enemies int) view {
 }
 
 // utilities returns the utilities of an agent that sees v, after some steps with this view if the policy has a state.
-func utilities(t *testing.T, c SPECTra, v view) []float32 {
-	t.Helper()
-	b := battle(t, len(v.allies), len(v.enemies))
+func utilities(c SPECTra, v view) []float32 {
+	b := battle(len(v.allies), len(v.enemies))
 	p := must.Value(c.Build(b))
 	obs := slices.Concat(v.stray, slices.Concat(v.enemies...), v.own, slices.Concat(v.allies...))
-	prog := program(t, b, []nn.Input{nn.F32("obs", 1, 1, len(obs))}, [][]float32{obs}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	return graphtest.Outputs(b, []nn.Input{nn.F32("obs", 1, 1, len(obs))}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		var hidden, y *graph.Node
 		if p.HiddenLen() > 0 {
 			hidden = graph.ZerosLike(graph.BroadcastToDims(graph.Slice(in[0], graph.AxisRange(), graph.AxisRange(), graph.AxisRange(0, 1)), 1, 1, p.HiddenLen()))
@@ -74,10 +75,7 @@ func utilities(t *testing.T, c SPECTra, v view) []float32 {
 			y, hidden = p.Net(sc, in[0], hidden, b.Spec.Act.Choices)
 		}
 		return []*graph.Node{y}
-	})
-	y := make([]float32, b.Spec.Act.Choices)
-	prog.Read(0, y)
-	return y
+	}, obs)[0]
 }
 
 func cores() []SPECTra {
@@ -95,13 +93,13 @@ func close32(a, b []float32) bool {
 func TestAlliesMayStandInAnyOrder(t *testing.T) {
 	for _, c := range cores() {
 		v := randomView(3, 2)
-		before := utilities(t, c, v)
+		before := utilities(c, v)
 		v.allies[0], v.allies[2] = v.allies[2], v.allies[0]
-		if after := utilities(t, c, v); !close32(before, after) {
+		if after := utilities(c, v); !close32(before, after) {
 			t.Errorf("%s: %v became %v", c.Core, before, after)
 		}
 		v.allies[1][0]++
-		if close32(before, utilities(t, c, v)) {
+		if close32(before, utilities(c, v)) {
 			t.Errorf("%s: allies have no effect", c.Core)
 		}
 	}
@@ -110,13 +108,13 @@ func TestAlliesMayStandInAnyOrder(t *testing.T) {
 func TestActionsAimAtEnemiesWhereverTheyStandInTheRow(t *testing.T) {
 	for _, c := range cores() {
 		v := randomView(2, 3)
-		want := utilities(t, c, v)
+		want := utilities(c, v)
 		if attack := want[free:]; attack[0] == attack[1] || attack[1] == attack[2] {
 			t.Fatalf("%s: attacks on different enemies are worth the same, %v", c.Core, attack)
 		}
 		v.enemies[0], v.enemies[2] = v.enemies[2], v.enemies[0]
 		want[free], want[free+2] = want[free+2], want[free]
-		if got := utilities(t, c, v); !close32(want, got) {
+		if got := utilities(c, v); !close32(want, got) {
 			t.Errorf("%s: enemies 0 and 2 change places: %v, want %v", c.Core, got, want)
 		}
 	}
@@ -130,7 +128,7 @@ func TestAnAbsentAllyIsAsIfThereWereNone(t *testing.T) {
 		some.allies = [][]float32{v.allies[0], v.allies[2]}
 		for _, mask := range []bool{true, false} {
 			c.Mask = mask
-			if same := close32(utilities(t, c, v), utilities(t, c, some)); same != mask {
+			if same := close32(utilities(c, v), utilities(c, some)); same != mask {
 				t.Errorf("%s, mask %v: an ally of zeros counts: %v", c.Core, mask, !same)
 			}
 		}
@@ -139,7 +137,7 @@ func TestAnAbsentAllyIsAsIfThereWereNone(t *testing.T) {
 
 func TestNoWeightDependsOnTheNumberOfEntities(t *testing.T) {
 	count := func(c SPECTra, allies, enemies int) int {
-		b := battle(t, allies, enemies)
+		b := battle(allies, enemies)
 		p := must.Value(c.Build(b))
 		inputs := []nn.Input{nn.F32("obs", 1, 1, b.Spec.ObsLen()), nn.F32("hidden", 1, 1, max(1, p.HiddenLen()))}
 		must.Value(nn.NewProgram(b, "test", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
@@ -156,7 +154,7 @@ func TestNoWeightDependsOnTheNumberOfEntities(t *testing.T) {
 }
 
 func TestEntitiesOfTheTasksAreSplitAsTheySay(t *testing.T) {
-	e := splitEntities(battle(t, 2, 1).Spec)
+	e := splitEntities(battle(2, 1).Spec)
 	want := entities{own: []span{{0, 1}, {5, 8}}, objects: []span{{1, 5}}, allies: []span{{8, 10}, {10, 12}}}
 	if !slices.Equal(e.own, want.own) || !slices.Equal(e.allies, want.allies) || !slices.Equal(e.objects, want.objects) {
 		t.Errorf("got %+v, want %+v", e, want)
@@ -172,35 +170,22 @@ func TestEntitiesOfTheTasksAreSplitAsTheySay(t *testing.T) {
 // ⟨Q·h, K·x_j⟩/√d. Both projections are linear maps with biases, computed here in float64.
 func TestAimedActionsAreProductsOfProjections(t *testing.T) {
 	const enemies, width, heads = 3, 8, 2
-	b := battle(t, 0, enemies)
+	b := battle(0, enemies)
 	p := spectra{SPECTra: cores()[0], spec: b.Spec, choices: b.Spec.Act.Choices, targets: enemies}
 	r := rng.New(6, "aims")
 	h, objects := normals(width, r), normals(enemies*width, r)
 	inputs := []nn.Input{nn.F32("h", 1, width), nn.F32("objects", 1, enemies, width)}
-	prog := program(t, b, inputs, [][]float32{h, objects}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	got := graphtest.Outputs(b, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{p.values(sc.At("net"), in[0], in[1], b.Spec.Act.Choices)}
-	})
-	got := make([]float32, b.Spec.Act.Choices)
-	prog.Read(0, got)
+	}, h, objects)[0]
 	params := weights(b.Store)
 	project := func(name string, x []float32) []float64 {
-		w, y := params["/net/"+name+"/weights"], slices.Clone(params["/net/"+name+"/bias"])
-		if y == nil {
-			t.Fatalf("there is no projection %s", name)
-		}
-		for o := range y {
-			for i, v := range x {
-				y[o] += w[i*width+o] * float64(v)
-			}
-		}
-		return y
+		return nntest.Linear(params, "/net/"+name, nntest.Wide(x), false)
 	}
 	query := project("aim", h)
 	for j := range enemies {
-		key, want := project("aimed", objects[j*width:(j+1)*width]), 0.0
-		for e := range key {
-			want += query[e] * key[e] / heads / math.Sqrt(width/heads)
-		}
+		key := project("aimed", objects[j*width:(j+1)*width])
+		want := floats.Dot(query, key) / heads / math.Sqrt(width/heads)
 		if off := math.Abs(float64(got[free+j]) - want); off > 1e-5 { // rounding of float32
 			t.Errorf("the action that aims at object %d is worth %g, want %g", j, got[free+j], want)
 		}

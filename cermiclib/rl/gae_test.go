@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"cermic/cermiclib/nn/graphtest"
 	"cermic/envs"
 	"cermic/envs/rng"
 )
@@ -66,9 +67,7 @@ func TestAdvantagesAreTheDirectSum(t *testing.T) {
 	value, last := make([]float32, (steps+1)*2), make([]float32, steps*2)
 	reward := make([]float32, steps*4)
 	for _, v := range [][]float32{value, last, reward} {
-		for i := range v {
-			v[i] = r.Norm()
-		}
+		graphtest.Normal(r, v)
 	}
 	for f := range x.Terminated {
 		x.Terminated[f] = uint8(r.IntN(10) / 9)

@@ -120,22 +120,6 @@ func TestAnnealIsLinearThenConstant(t *testing.T) {
 	}
 }
 
-func TestMixtureSumsToOneOverTheAllowedChoices(t *testing.T) {
-	for _, greedy := range []bool{false, true} {
-		d, act := oneRow(envs.ActSpec{Choices: 4})
-		copy(d.Logits, []float32{1, 9, 0, 2})
-		d.Mask, d.Eps, d.Greedy = []uint8{1, 0, 1, 1}, 0.3, greedy
-		sum := 0.0
-		for _, k := range []int32{0, 2, 3} {
-			act.Discrete[0] = k
-			sum += math.Exp(d.logMixture(0, d.logBase(0, act), act))
-		}
-		if math.Abs(sum-1) > 1e-9 {
-			t.Errorf("greedy %v: probabilities sum to %g", greedy, sum)
-		}
-	}
-}
-
 func TestNoEpsilonDrawsTheSameNumbers(t *testing.T) {
 	plain, act := box(0)
 	other, same := box(0)

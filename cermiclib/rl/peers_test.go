@@ -4,7 +4,6 @@ package rl
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"cermic/envs"
@@ -14,9 +13,8 @@ import (
 func TestPeerChannelsFollowTheObservation(t *testing.T) {
 	s := &envs.Spec{NumEnvs: 1, Agents: 2, Obs: []int{1}, State: 1, HidesPeers: true, Act: envs.ActSpec{Choices: 2}}
 	x := NewRollout(s, 1, 0)
-	if _, err := x.WithPeers(PeerSpec(s), &Rollout{}); err == nil || !strings.Contains(err.Error(), "KeepLabels") {
-		t.Errorf("a rollout without labels gives %v, want an error that names KeepLabels", err)
-	}
+	_, err := x.WithPeers(PeerSpec(s), &Rollout{})
+	must.Refuse(t, err, "KeepLabels")
 	x.KeepLabels()
 	step := envs.NewStep(s)
 	copy(step.Obs, []float32{5, 6})

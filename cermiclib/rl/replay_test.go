@@ -126,10 +126,7 @@ func (a transition) equals(b transition) bool {
 func TestReplayReturnsEveryKeptTransition(t *testing.T) {
 	for _, steps := range []int{1, 3, 7, 20} { // time steps of a rollout; the replay keeps 12
 		s := newStory(0.3)
-		p, err := NewReplay(s.spec, 25, 1<<20, 0, 1) // 25 frames of 2 environments are 12 whole steps
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Value(NewReplay(s.spec, 25, 1<<20, 0, 1)) // 25 frames of 2 environments are 12 whole steps
 		x := NewRollout(s.spec, steps, 0)
 		for range 60/steps + 1 {
 			s.collect(x)
@@ -225,23 +222,28 @@ func TestReplayBeyondTheMachineIsRefusedWithItsSize(t *testing.T) {
 	}
 	machineMemory = func() int64 { return 100_000_000 }
 	_, err := NewReplay(replaySpec(), 2_000_000, 1<<40, 0, 1)
-	if err == nil || !strings.Contains(err.Error(), "0.15 GB, more than the 0.10 GB of this machine") {
-		t.Errorf("got %v", err)
-	}
+	must.Refuse(t, err, "0.15 GB, more than the 0.10 GB of this machine")
 	// Bytes overflow an integer.
 	if _, err := NewReplay(replaySpec(), math.MaxInt/2, 1<<40, 0, 1); err == nil || strings.Contains(err.Error(), "-") {
 		t.Errorf("got %v, want a refusal with the size", err)
 	}
 }
 
-func TestReplayRefusesUnsupportedTasks(t *testing.T) {
+func TestImpossibleReplaysAreRefused(t *testing.T) {
 	continuous := replaySpec()
 	continuous.Act = envs.ActSpec{Dim: 1}
-	if _, err := NewReplay(continuous, 100, 1<<20, 0, 1); err == nil {
-		t.Error("continuous actions are accepted")
-	}
-	if _, err := NewReplay(replaySpec(), 1, 1<<20, 0, 1); err == nil {
-		t.Error("a replay of less than one step is accepted")
+	for name, c := range map[string]struct {
+		spec                  *envs.Spec
+		frames, hidden, chunk int
+	}{
+		"continuous actions":             {continuous, 100, 0, 1},
+		"less than one step":             {replaySpec(), 1, 0, 1},
+		"12 steps in chunks of 7":        {replaySpec(), 25, 2, 7},
+		"policy states beyond the limit": {replaySpec(), 25, 1 << 20, 2},
+	} {
+		if _, err := NewReplay(c.spec, c.frames, 1<<20, c.hidden, c.chunk); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
 	}
 }
 

@@ -49,12 +49,7 @@ func TestContrastIsSignificantByChanceAsOftenAsItsLevelSays(t *testing.T) {
 	r := rng.New(1, "stats/contrast")
 	low, wide, even := 0., 0., 0.
 	for range trials {
-		g := make([][]float64, 2)
-		for k := range g {
-			for range 5 {
-				g[k] = append(g[k], float64(r.Norm()))
-			}
-		}
+		g := [][]float64{normals(r, 5), normals(r, 5)}
 		if _, p := Contrast([][]float64{g[0][:3], g[1][:3]}, []float64{1, -1}); p < 0.05 {
 			low += 1. / trials
 		}
@@ -118,6 +113,13 @@ func TestIntervalsOfFewRunsMatchScipy(t *testing.T) {
 	}
 }
 
+func normals(r *rng.Rand, n int) (x []float64) {
+	for range n {
+		x = append(x, float64(r.Norm()))
+	}
+	return x
+}
+
 // Normal runs: the bootstrap has the coverage in the table coverage. 1000 trials of a share of 0.75 have a standard
 // error of 0.014.
 func TestCoverageIsWhatTheBootstrapReaches(t *testing.T) {
@@ -126,11 +128,7 @@ func TestCoverageIsWhatTheBootstrapReaches(t *testing.T) {
 		r := rng.New(1, "stats/coverage", uint64(n))
 		covered := 0.0
 		for range trials {
-			x := make([]float64, n)
-			for i := range x {
-				x[i] = float64(r.Norm())
-			}
-			if !Bootstrap([][]float64{x}, Mean, reps, r).Excludes(0) {
+			if !Bootstrap([][]float64{normals(r, n)}, Mean, reps, r).Excludes(0) {
 				covered += 1. / trials
 			}
 		}
@@ -149,16 +147,9 @@ func TestCoverageIsWhatTheBootstrapReaches(t *testing.T) {
 func TestThreeRunsAreTooFewForTheBootstrap(t *testing.T) {
 	const trials, seeds, reps = 2000, 3, 200
 	r := rng.New(1, "stats/few")
-	draw := func() []float64 {
-		x := make([]float64, seeds)
-		for i := range x {
-			x[i] = float64(r.Norm())
-		}
-		return x
-	}
 	var student, bootstrap, both float64
 	for range trials {
-		x, y := draw(), draw()
+		x, y := normals(r, seeds), normals(r, seeds)
 		d := Difference([][]float64{x}, [][]float64{y}, Mean, reps, r)
 		for share, is := range map[*float64]bool{
 			&student: !Student(x).Excludes(0), &bootstrap: d.Excludes(0), &both: Differ(x, y, d),

@@ -7,6 +7,9 @@ import (
 	"reflect"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
 )
@@ -17,10 +20,7 @@ func clusters(each int) (rows [][]float64, label []int) {
 	r := rng.New(1, "clusters")
 	for k := range 3 {
 		for range each {
-			row := make([]float64, 10)
-			for j := range row {
-				row[j] = float64(r.Norm())
-			}
+			row := normals(r, 10)
 			row[k] += 12
 			rows, label = append(rows, row), append(label, k)
 		}
@@ -48,9 +48,7 @@ func pure(points [][2]float64, label []int) float64 {
 func TestProjectionsKeepClustersApart(t *testing.T) {
 	rows, label := clusters(40)
 	plane, share, err := PCA(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if part := pure(plane, label); part != 1 {
 		t.Errorf("PCA: %g of the points are among their own", part)
 	}
@@ -89,9 +87,7 @@ func TestPCAFindsTheAxesOfAnEllipse(t *testing.T) {
 		rows = append(rows, []float64{5 + 0.6*3*cos - 0.8*sin, 0.8*3*cos + 0.6*sin}) // turned, centre (5, 0), half axes 3 and 1
 	}
 	points, share, err := PCA(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for k, p := range points {
 		sin, cos := math.Sincos(2 * math.Pi * float64(k) / 100)
 		if math.Abs(p[0]-3*cos) > 1e-9 || math.Abs(math.Abs(p[1])-math.Abs(sin)) > 1e-9 { // rounding of an eigenvector
@@ -107,17 +103,10 @@ func TestAffinitiesHaveTheWantedPerplexity(t *testing.T) {
 	rows, _ := clusters(10)
 	square, p := make([]float64, len(rows)), make([]float64, len(rows))
 	for j, row := range rows {
-		for k, v := range row {
-			square[j] += (v - rows[4][k]) * (v - rows[4][k])
-		}
+		square[j] = math.Pow(floats.Distance(row, rows[4], 2), 2)
 	}
 	fitWidth(p, square, 4, math.Log(6))
-	entropy := 0.0
-	for _, v := range p {
-		if v > 0 {
-			entropy -= v * math.Log(v)
-		}
-	}
+	entropy := stat.Entropy(p)
 	if math.Abs(entropy-math.Log(6)) > 1e-5 || p[4] != 0 { // ten times the tolerance of the search
 		t.Errorf("perplexity %g with %g for the point itself, want 6 and 0", math.Exp(entropy), p[4])
 	}

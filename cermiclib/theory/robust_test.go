@@ -16,14 +16,6 @@ func TestMultiplierHasThePublishedValues(t *testing.T) {
 	}
 }
 
-func TestMultiplierCasesMeetAtTheRatioOfTheRadii(t *testing.T) {
-	for _, a := range parameterSets() {
-		edge := a.Gamma1 / a.Gamma2
-		near(t, "β at the edge", a.Multiplier(edge), a.Gamma2/math.Sqrt(a.Gamma1), 1e-12)
-		near(t, "β below the edge", a.Multiplier(edge*(1-1e-9)), a.Multiplier(edge), 1e-7) // β' ≈ −β/2ε times 1e-9·ε
-	}
-}
-
 // parameterSets are five by five radii over the paper's domain.
 func parameterSets() []Ambiguity {
 	var sets []Ambiguity

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 // limited has a setting of each kind that tags limit.
@@ -64,9 +66,7 @@ func TestCheckNamesSettingValueAndAllowedValues(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if err := Check(nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Check(nil))
 }
 
 func TestKeysTellWhatTagsSay(t *testing.T) {

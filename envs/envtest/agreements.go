@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 )
 
 // Regen makes tests rewrite the files that they compare with.
@@ -43,15 +44,9 @@ func (a *Agreements) Add(task string, steps int, largest envs.Agreement) {
 // Check compares the result with the package's agreement.json, which -regen rewrites. It does nothing if only some
 // recordings, or other ones, were used.
 func (a *Agreements) Check(t *testing.T, measured []byte) {
-	got, err := json.MarshalIndent(a.of, "", "\t")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got = append(got, '\n')
+	got := append(must.Get(json.MarshalIndent(a.of, "", "\t"))(t), '\n')
 	if *Regen {
-		if err := os.WriteFile("agreement.json", got, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("agreement.json", got, 0o666))
 		return
 	}
 	if !t.Failed() && OwnRecordings() && !bytes.Equal(got, measured) {

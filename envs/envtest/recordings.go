@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest/must"
 )
 
 // otherRecordings is the environment variable of a folder that replaces the packages' own recordings.
@@ -89,16 +91,11 @@ func EachLine(t testing.TB, file string, visit func(line []byte) bool) {
 
 func read(t testing.TB, file string, with func(io.Reader) error) {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(file))(t)
 	defer f.Close()
 	in := io.Reader(f)
 	if strings.HasSuffix(file, ".gz") {
-		if in, err = gzip.NewReader(f); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+		in = must.Get(gzip.NewReader(f))(t)
 	}
 	if err := with(in); err != nil {
 		t.Fatalf("%s: %v", file, err)

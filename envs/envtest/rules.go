@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest/must"
 )
 
 func specIsComplete(t *testing.T, cfg envs.Config) {
@@ -78,11 +79,7 @@ func entitiesAreSpans(t *testing.T, s *envs.Spec, entities []envs.Entity, width 
 func impossibleNumEnvsAreRefused(t *testing.T, cfg envs.Config) {
 	for _, bad := range []envs.Common{{NumEnvs: 0, Reward: envs.Dense}, {NumEnvs: 2, Reward: "dence"}} {
 		_, err := cfg.WithShared(bad).Build(1, 1)
-		if err == nil {
-			t.Errorf("Build accepts %+v", bad)
-		} else if !strings.HasPrefix(err.Error(), cfg.Kind()) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("error %q, want one sentence that starts with the task", err)
-		}
+		must.RefuseAs(t, err, cfg.Kind()+": ", "")
 	}
 }
 
@@ -284,9 +281,7 @@ func saveAndLoadContinue(t *testing.T, cfg envs.Config) {
 	}
 	used.next()
 	for _, b := range []*player{used, fresh} { // like a resumed run, fresh loads before any reset
-		if err := b.env.Load(state[len("before"):]); err != nil {
-			t.Fatalf("Load of what Save wrote: %v", err)
-		}
+		must.Do(t, b.env.Load(state[len("before"):]))
 		b.t = a.t
 		// Masks at the time of saving are part of the last Step, which the caller keeps.
 		copy(b.out.Mask, a.out.Mask)

@@ -19,15 +19,8 @@ func variants(t testing.TB, visit func(name string, cfg envs.Config)) {
 	t.Helper()
 	for _, name := range envs.Names() {
 		for _, tv := range []TV{Off, Screen, Peer} {
-			holder := struct {
-				Task envs.Config `json:"task"`
-			}{}
-			var err error
-			if holder.Task, err = envs.Default(name); err != nil {
-				t.Fatal(err)
-			}
-			must.Do(t, conf.Set(&holder, "task.tv", string(tv)))
-			visit(strings.TrimPrefix(name, "explore/")+"/"+string(tv), holder.Task)
+			task := strings.TrimPrefix(name, "explore/")
+			visit(task+"/"+string(tv), must.Get(changed(task, "tv="+string(tv)))(t))
 		}
 	}
 }
@@ -43,8 +36,7 @@ func TestScriptReachesTheOptimum(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			shared := cfg.Shared()
 			shared.NumEnvs = 50
-			env := must.Value(cfg.WithShared(shared).Build(3, 1))
-			scriptReachesTheOptimum(t, env)
+			scriptReachesTheOptimum(t, must.Value(cfg.WithShared(shared).Build(3, 1)))
 		})
 	})
 }
@@ -92,17 +84,8 @@ func TestImpossibleSettingsAreRefusedInOneSentence(t *testing.T) {
 		{"two_step", "max_steps=1", "max_steps"},
 		{"penalty", "k=1", "k"},
 	} {
-		cfg, err := changed(c.task, strings.Fields(c.set)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = cfg.Build(1, 1)
-		if err == nil {
-			t.Errorf("%s with %s is accepted", c.task, c.set)
-		} else if !strings.HasPrefix(err.Error(), "explore/"+c.task) || !strings.Contains(err.Error(), c.names) ||
-			strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s with %s: error %q, want one sentence that names the task and %s", c.task, c.set, err, c.names)
-		}
+		_, err := must.Get(changed(c.task, strings.Fields(c.set)...))(t).Build(1, 1)
+		must.RefuseAs(t, err, "explore/"+c.task, c.names)
 	}
 }
 

@@ -22,8 +22,8 @@ func play(t *testing.T, cfg envs.Config) *played {
 	t.Helper()
 	shared := cfg.Shared()
 	shared.NumEnvs = 1
-	made := must.Value(cfg.WithShared(shared).Build(1, 1))
-	p := &played{t: t, env: made.(*env), out: envs.NewStep(made.Spec()), act: envs.NewActions(made.Spec())}
+	e := must.Value(cfg.WithShared(shared).Build(1, 1)).(*env)
+	p := &played{t: t, env: e, out: envs.NewStep(e.Spec()), act: envs.NewActions(e.Spec())}
 	p.env.Reset(nil, p.out)
 	return p
 }

@@ -5,6 +5,8 @@ package meltingpot
 import (
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"cermic/envs"
 )
 
@@ -71,11 +73,7 @@ func TestApplesNeedCleaners(t *testing.T) {
 				roles[i] = RoleClean
 			}
 		}
-		sum := 0.0
-		for _, r := range playRoles(t, DefaultCleanUp(), roles...) {
-			sum += r
-		}
-		return sum
+		return floats.Sum(playRoles(t, DefaultCleanUp(), roles...))
 	}
 	if got := total(0); got != 0 {
 		t.Errorf("seven eaters earn %g, want nothing", got)

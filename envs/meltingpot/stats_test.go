@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"cermic/envs"
 	"cermic/envs/envtest"
 	"cermic/envs/envtest/must"
@@ -90,13 +92,7 @@ func TestRandomPlayIsAsInTheOriginal(t *testing.T) {
 			cfg := must.Value(envs.Default("meltingpot/" + want.Substrate))
 			ours := playRandomly(t, cfg, 120, limit)
 			compareMeans(t, "length", ours, want.Episodes, func(p *played) float64 { return p.Length })
-			compareMeans(t, "return of a player", ours, want.Episodes, func(p *played) float64 {
-				sum := 0.0
-				for _, r := range p.Returns {
-					sum += r
-				}
-				return sum / float64(len(p.Returns))
-			})
+			compareMeans(t, "return of a player", ours, want.Episodes, func(p *played) float64 { return stat.Mean(p.Returns, nil) })
 			for _, name := range eventNames {
 				compareMeans(t, name, ours, want.Episodes, func(p *played) float64 { return p.Events[name] })
 			}
@@ -107,8 +103,16 @@ func TestRandomPlayIsAsInTheOriginal(t *testing.T) {
 // compareMeans compares a mean over our episodes with that over recorded ones.
 func compareMeans(t *testing.T, what string, ours, theirs []played, of func(*played) float64) {
 	t.Helper()
-	a, va := meanAndError(ours, of)
-	b, vb := meanAndError(theirs, of)
+	meanAndError := func(all []played) (mean, square float64) { // of its standard error
+		sample := make([]float64, len(all))
+		for i := range all {
+			sample[i] = of(&all[i])
+		}
+		mean, variance := stat.MeanVariance(sample, nil)
+		return mean, variance / float64(len(all))
+	}
+	a, va := meanAndError(ours)
+	b, vb := meanAndError(theirs)
 	limit := 5*math.Sqrt(va+vb) + 1e-9 // rounding of equal sums
 	if a != 0 || b != 0 {
 		t.Logf("%s: %.3f, original %.3f, allowed difference %.3f", what, a, b, limit)
@@ -116,17 +120,4 @@ func compareMeans(t *testing.T, what string, ours, theirs []played, of func(*pla
 	if !(math.Abs(a-b) <= limit) {
 		t.Errorf("%s has mean %g, original %g, want a difference of at most %g", what, a, b, limit)
 	}
-}
-
-// meanAndError returns the mean and the square of its standard error.
-func meanAndError(all []played, of func(*played) float64) (mean, square float64) {
-	n := float64(len(all))
-	for i := range all {
-		mean += of(&all[i]) / n
-	}
-	for i := range all {
-		d := of(&all[i]) - mean
-		square += d * d / (n - 1) / n
-	}
-	return mean, square
 }

@@ -3,6 +3,7 @@
 package meltingpot
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -101,7 +102,7 @@ func TestLabelsNameTheCellThatShowsTheOther(t *testing.T) {
 			}
 			var want []int
 			if out.Visible[1] == 1 {
-				forward, right := int(11*out.RelPos[2]+sign(out.RelPos[2])/2), int(11*out.RelPos[3]+sign(out.RelPos[3])/2)
+				forward, right := int(math.Round(float64(11*out.RelPos[2]))), int(math.Round(float64(11*out.RelPos[3])))
 				want = append(want, (v.forward-forward)*v.width()+v.left+right)
 				seen++
 			}
@@ -113,13 +114,6 @@ func TestLabelsNameTheCellThatShowsTheOther(t *testing.T) {
 			t.Errorf("%s: the other player was in view only %d times", cfg.Kind(), seen)
 		}
 	}
-}
-
-func sign(x float32) float32 {
-	if x < 0 {
-		return -1
-	}
-	return 1
 }
 
 func TestScenesShowTheWorldBesideAView(t *testing.T) {

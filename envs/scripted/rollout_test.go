@@ -28,9 +28,7 @@ func TestPlayedEpisodesDependOnSeedAndNumberAlone(t *testing.T) {
 func TestFilmShowsEveryStepOfItsEpisode(t *testing.T) {
 	cfg := must.Value(envs.Default("vmas/navigation"))
 	film, scenes, err := Film(cfg, Script, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	played, err := Rollout(cfg, Script, 1, 3)
 	if err != nil || played.Dense[0] != film.Dense[0] {
 		t.Errorf("the film returns %g, the same episode %g (%v)", film.Dense[0], played.Dense[0], err)

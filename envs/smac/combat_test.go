@@ -84,9 +84,7 @@ func TestWeaponsStrikeWithTheirDamageInTheirTime(t *testing.T) {
 		if got := s.attack(1, 20); got != c.delay {
 			t.Errorf("%v against %v: first damage after %d loops, want %d", c.from, c.to, got, c.delay)
 		}
-		for int(s.clock.Loop) < 1+c.loops {
-			s.loop()
-		}
+		after(s, 1+c.loops-int(s.clock.Loop))
 		health, shield := before.Health-s.units[1].Health, before.Shield-s.units[1].Shield
 		// Living zerg regain 0.02 life per loop.
 		if math.Abs(float64(health-c.health)) > 0.1 || shield != c.all {
@@ -115,28 +113,24 @@ func TestShieldsGoFirstAndArmourTakesFromLifeOnly(t *testing.T) {
 }
 
 func TestShieldsGrowTenSecondsAfterTheLastDamage(t *testing.T) {
+	grown := func(s *simulator, loops int) soldier {
+		for range loops {
+			s.grow()
+			s.clock.Loop++
+		}
+		return s.units[0]
+	}
 	s := arrange(post{Stalker, false, 1, 1}, post{Stalker, true, 30, 30})
 	s.units[0].Shield, s.units[0].Hurt = 40, s.clock.Loop
-	for range 160 {
-		s.grow()
-		s.clock.Loop++
+	if u := grown(s, 160); u.Shield != 40 {
+		t.Errorf("shield %g within 160 loops of the damage, want 40", u.Shield)
 	}
-	if s.units[0].Shield != 40 {
-		t.Errorf("shield %g within 160 loops of the damage, want 40", s.units[0].Shield)
-	}
-	for range 16 {
-		s.grow()
-		s.clock.Loop++
-	}
-	if s.units[0].Shield != 42 || s.units[0].Health != 80 {
-		t.Errorf("shield %g and life %g a second later, want 42 and 80", s.units[0].Shield, s.units[0].Health)
+	if u := grown(s, 16); u.Shield != 42 || u.Health != 80 {
+		t.Errorf("shield %g and life %g a second later, want 42 and 80", u.Shield, u.Health)
 	}
 	s = arrange(post{Zergling, false, 1, 1})
 	s.units[0].Health = 10
-	for range 160 {
-		s.grow()
-	}
-	if got := s.units[0].Health; math.Abs(float64(got)-12.734) > 1e-3 { // 0.2734 per second
+	if got := grown(s, 160).Health; math.Abs(float64(got)-12.734) > 1e-3 { // 0.2734 per second
 		t.Errorf("zerg life %g after 10 seconds, want 12.734", got)
 	}
 }
@@ -151,9 +145,7 @@ func TestBeamsSweepAcrossTheLineOfFire(t *testing.T) {
 		post{Zealot, true, 15, 12.2}, // edge at 1.7
 		post{Zealot, true, 16, 10},   // edge half a cell behind
 	)
-	for i := range s.units {
-		s.units[i].Order = Nothing
-	}
+	still(s, 0, 1, 2, 3, 4, 5, 6)
 	s.units[0].Target = 2
 	s.sweep(0, &s.units[0])
 	s.clock.Loop += s.beamDelay
@@ -175,8 +167,7 @@ func TestBanelingsBurstInChains(t *testing.T) {
 	)
 	s.units[3].Health, s.units[4].Health = 20, 20 // one explosion each
 	s.kill(0)
-	dead := []bool{true, true, false, true, true, false, true}
-	for i, want := range dead {
+	for i, want := range []bool{true, true, false, true, true, false, true} {
 		if (s.units[i].Health <= 0) != want {
 			t.Errorf("unit %d: dead is %v, want %v", i, !want, want)
 		}
@@ -190,54 +181,39 @@ func TestBanelingsBurstInChains(t *testing.T) {
 	}
 }
 
-func TestAMissileLandsAlthoughItsShooterIsDead(t *testing.T) {
-	s := arrange(post{Stalker, false, 10, 10}, post{Zealot, true, 15, 10})
-	s.units[1].Order = Nothing
-	s.command(&Command{Verb: Attack, Tag: 1, Target: 2})
-	for range 5 { // wind-up of 3, then in flight
-		s.loop()
-	}
-	s.kill(0)
-	for range 6 {
-		s.loop()
-	}
-	if s.units[1].Shield != 40 {
-		t.Errorf("shield %g, want 40", s.units[1].Shield)
-	}
-}
-
-// A held blow, such as a zealot's second hit, is cancelled if the attacker dies.
-func TestTheSecondHitNeedsItsZealot(t *testing.T) {
-	s := arrange(post{Zealot, false, 10, 10}, post{Stalker, true, 11, 10})
-	s.units[1].Order = Nothing
-	s.command(&Command{Verb: Attack, Tag: 1, Target: 2})
-	s.loop()
-	s.kill(0)
-	for range 6 {
-		s.loop()
-	}
-	if s.units[1].Shield != 72 {
-		t.Errorf("shield %g, want 72 after one hit of 8", s.units[1].Shield)
+// A missile lands although its shooter is dead. A held blow, such as a zealot's second hit, is cancelled if the attacker
+// dies.
+func TestAnAttackersDeathCancelsOnlyWhatItStillHolds(t *testing.T) {
+	for _, c := range []struct {
+		from, to Type
+		apart    float32
+		dies     int // loops after the order
+		shield   float32
+	}{
+		{Stalker, Zealot, 5, 5, 40}, // wind-up of 3, then in flight
+		{Zealot, Stalker, 1, 1, 72}, // one hit of 8
+	} {
+		s := still(arrange(post{c.from, false, 10, 10}, post{c.to, true, 10 + c.apart, 10}), 1)
+		s.command(&Command{Verb: Attack, Tag: 1, Target: 2})
+		after(s, c.dies).kill(0)
+		if got := after(s, 6).units[1].Shield; got != c.shield {
+			t.Errorf("%v against %v: shield %g, want %g", c.from, c.to, got, c.shield)
+		}
 	}
 }
 
 // Another order during the wind-up cancels the attack; repeating the same order does not.
 func TestOnlyAnotherOrderCancelsAnAttack(t *testing.T) {
 	for again, want := range map[bool]float32{true: 40, false: 50} {
-		s := arrange(post{Stalker, false, 10, 10}, post{Zealot, true, 13, 10})
-		s.units[1].Order = Nothing
+		s := still(arrange(post{Stalker, false, 10, 10}, post{Zealot, true, 13, 10}), 1)
 		order := Command{Verb: Attack, Tag: 1, Target: 2}
 		s.command(&order)
-		s.loop()
-		s.loop()
-		if s.command(&order); !again {
+		after(s, 2).command(&order)
+		if !again {
 			s.command(&Command{Verb: Stop, Tag: 1})
 		}
-		for range 10 {
-			s.loop()
-		}
-		if s.units[1].Shield != want {
-			t.Errorf("same order %v: shield %g, want %g", again, s.units[1].Shield, want)
+		if got := after(s, 10).units[1].Shield; got != want {
+			t.Errorf("same order %v: shield %g, want %g", again, got, want)
 		}
 	}
 }

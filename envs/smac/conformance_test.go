@@ -53,24 +53,14 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 		"whole number":       func(s *Settings) { s.MoveAmount, s.ObsPathing = 1.5, true },
 		"min_attack_range":   func(s *Settings) { s.MinAttack = math.NaN() },
 		"reward_death_value": func(s *Settings) { s.RewardDeath = math.NaN() },
+
+		"needs engine=simulator":     func(s *Settings) { s.Otherwise, s.Engine = "rim", SC2 },
+		"want one of simulator, sc2": func(s *Settings) { s.Engine = "simulater" },
 	} {
 		cfg := DefaultZerg()
 		change(&cfg.Settings)
 		_, err := cfg.Build(1, 1)
-		if err == nil || !strings.HasPrefix(err.Error(), "smac/zerg_5_vs_5: ") ||
-			!strings.Contains(err.Error(), key) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error %v, want one sentence that names it", key, err)
-		}
-	}
-	cfg := DefaultProtoss()
-	cfg.Otherwise, cfg.Engine = "rim", SC2
-	if _, err := cfg.Build(1, 1); err == nil || !strings.Contains(err.Error(), "needs engine=simulator") {
-		t.Errorf("error %v, want one that names the engine", err)
-	}
-	cfg = DefaultProtoss()
-	cfg.Engine = "simulater"
-	if _, err := cfg.Build(1, 1); !strings.Contains(err.Error(), "want one of simulator, sc2") {
-		t.Errorf("error %v, want one with the choices", err)
+		must.RefuseAs(t, err, "smac/zerg_5_vs_5: ", key)
 	}
 }
 

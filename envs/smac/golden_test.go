@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"cermic/envs/envtest"
+	"cermic/envs/envtest/must"
 	"cermic/envs/smac/sc2/sc2test"
 )
 
@@ -126,13 +127,9 @@ func sessions(t *testing.T, messages bool, visit func(t *testing.T, s *session))
 func (g *golden) rules(t *testing.T) *rules {
 	t.Helper()
 	s, race, err := g.Args.settings()
-	if err == nil {
-		s.MaxSteps = g.Dims.Limit
-		err = s.validate(g.Name, race)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	s.MaxSteps = g.Dims.Limit
+	must.Do(t, s.validate(g.Name, race))
 	k := newRules(s, race)
 	k.ground = g.Map.terrain()
 	return k

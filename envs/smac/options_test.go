@@ -92,29 +92,21 @@ func TestMaskProbabilityIsTheShareOfHiddenEnemies(t *testing.T) {
 	for _, p := range []float64{0, 0.2, 1} {
 		s := DefaultSettings()
 		s.EnemyMask = p
-		made := must.Value(build("smac/test", envs.Common{NumEnvs: 200, Reward: envs.Dense}, s, &zergRace, 1, 1))
-		e, both := made.(*env), 0
-		first := make([]uint8, 0, 200*e.n*e.m)
-		e.Reset(nil, envs.NewStep(e.Spec()))
-		hidden := 0
-		for c := range e.arenas {
-			first = append(first, e.arenas[c].hidden...)
-		}
-		for _, h := range first {
-			hidden += int(h)
-		}
-		n := float64(len(first))
-		if share, limit := float64(hidden)/n, 4.5*math.Sqrt(p*(1-p)/n); math.Abs(share-p) > limit {
-			t.Errorf("mask_probability=%g hides %.4f of the enemies, want ± %.4f", p, share, limit)
-		}
-		e.Reset(nil, envs.NewStep(e.Spec()))
-		for c := range e.arenas {
-			for i, h := range e.arenas[c].hidden {
-				both += int(h & first[c*e.n*e.m+i])
+		e := must.Value(build("smac/test", envs.Common{NumEnvs: 200, Reward: envs.Dense}, s, &zergRace, 1, 1)).(*env)
+		before := slices.Repeat([]uint8{1}, 200*e.n*e.m)
+		for episodes := 1; episodes <= 2; episodes++ {
+			e.Reset(nil, envs.NewStep(e.Spec()))
+			hidden, n := 0, float64(len(before))
+			for c := range e.arenas {
+				for i, h := range e.arenas[c].hidden {
+					before[c*e.n*e.m+i] &= h
+					hidden += int(before[c*e.n*e.m+i])
+				}
 			}
-		}
-		if share, q := float64(both)/n, p*p; math.Abs(share-q) > 4.5*math.Sqrt(q*(1-q)/n) {
-			t.Errorf("mask_probability=%g hides %.4f of the enemies in two episodes, want about %.4f", p, share, q)
+			q := math.Pow(p, float64(episodes))
+			if share, limit := float64(hidden)/n, 4.5*math.Sqrt(q*(1-q)/n); math.Abs(share-q) > limit {
+				t.Errorf("mask_probability=%g hides %.4f of the enemies in %d episodes, want %.4f ± %.4f", p, share, episodes, q, limit)
+			}
 		}
 	}
 }

@@ -5,7 +5,6 @@ package smac
 import (
 	"fmt"
 	"math"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,10 +21,7 @@ import (
 // serve starts a stand-in for the game at an address until the test ends.
 func serve(t testing.TB, s *sc2test.Server) string {
 	t.Helper()
-	l := must.Value(net.Listen("tcp", "127.0.0.1:0"))
-	go s.Serve(l) // returns when l is closed
-	t.Cleanup(func() { l.Close() })
-	return l.Addr().String()
+	return s.Start(t).Addr().String()
 }
 
 // installed makes a folder that contains the map.

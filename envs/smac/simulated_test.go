@@ -4,7 +4,6 @@ package smac
 
 import (
 	"fmt"
-	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -251,10 +250,7 @@ func TestAGameThatCannotBeHadIsTold(t *testing.T) {
 			}
 			f.options.Version = c.version
 			env.Reset(nil, envs.NewStep(env.Spec()))
-			err := env.Err()
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("error %v, want one sentence with %q", err, c.want)
-			}
+			must.Refuse(t, env.Err(), c.want)
 		})
 	}
 }
@@ -264,13 +260,10 @@ func TestMoreEnvsThanRunningGamesIsRefused(t *testing.T) {
 	address := serve(t, &sc2test.Server{Game: simulated(k, 1)})
 	first, second := realOn(t, DefaultSettings(), &zergRace, address), realOn(t, DefaultSettings(), &zergRace, address)
 	out := envs.NewStep(first.Spec())
-	if first.Reset(nil, out); first.Err() != nil {
-		t.Fatal(first.Err())
-	}
+	first.Reset(nil, out)
+	must.Do(t, first.Err())
 	second.Reset(nil, out)
-	if err := second.Err(); err == nil || !strings.Contains(err.Error(), "CERMIC_SC2_ADDRESS") {
-		t.Errorf("error %v, want one that names the variable", err)
-	}
+	must.Refuse(t, second.Err(), "CERMIC_SC2_ADDRESS")
 }
 
 // After a restart, the battles of a stopped run end on the real game and new ones begin.
@@ -282,8 +275,7 @@ func TestALoadedRealGameBeginsNewBattles(t *testing.T) {
 	for range 3 {
 		p.next()
 	}
-	state := env.Save(nil)
-	must.Do(t, env.Load(state))
+	must.Do(t, env.Load(env.Save(nil)))
 	before := p.episodes
 	p.next()
 	if p.episodes != before+1 || p.out.Sparse[0] != 0 {
@@ -303,10 +295,7 @@ func TestALoadedRealGameBeginsNewBattles(t *testing.T) {
 
 // One game per environment may exceed the machine's memory, so a warning appears once, before the start.
 func TestManyGamesAreAnnounced(t *testing.T) {
-	var log strings.Builder
-	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	defer slog.SetDefault(before)
+	log := must.Log(t)
 	t.Setenv(sc2.FolderVariable, t.TempDir()) // contains no game
 	t.Setenv(sc2.AddressVariable, "")
 	warnOfMany = sync.Once{}

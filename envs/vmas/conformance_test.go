@@ -13,19 +13,10 @@ import (
 
 func TestTasksKeepTheContract(t *testing.T) {
 	for _, name := range envs.Names() {
-		cfg := must.Value(envs.Default(name))
-		t.Run(strings.TrimPrefix(name, "vmas/"), func(t *testing.T) { envtest.Check(t, cfg) })
-	}
-}
-
-func TestDiscreteTasksKeepTheContract(t *testing.T) {
-	for _, name := range envs.Names() {
-		cfg := must.Value(envs.Default(name))
-		for _, set := range []Discrete{Product9, Cross5} {
+		cfg := must.Value(envs.Default(name)).(envs.Discretiser)
+		for _, set := range []Discrete{Continuous, Product9, Cross5} {
 			label := strings.TrimPrefix(name, "vmas/") + "/" + string(set)
-			t.Run(label, func(t *testing.T) {
-				envtest.Check(t, cfg.(envs.Discretiser).WithDiscrete(set))
-			})
+			t.Run(label, func(t *testing.T) { envtest.Check(t, cfg.WithDiscrete(set)) })
 		}
 	}
 }

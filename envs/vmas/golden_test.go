@@ -53,16 +53,17 @@ type golden struct {
 }
 
 type goldenWorld struct {
-	Dt                 float32
-	Substeps           int
-	Drag               float32
-	LinearFriction     float32  `json:"linear_friction"`
-	AngularFriction    float32  `json:"angular_friction"`
-	XSemidim, YSemidim *float32 // set by UnmarshalJSON
-	CollisionForce     float32  `json:"collision_force"`
-	JointForce         float32  `json:"joint_force"`
-	TorqueForce        float32  `json:"torque_constraint_force"`
-	Gravity            [2]float32
+	Dt              float32
+	Substeps        int
+	Drag            float32
+	LinearFriction  float32  `json:"linear_friction"`
+	AngularFriction float32  `json:"angular_friction"`
+	XSemidim        *float32 `json:"x_semidim"`
+	YSemidim        *float32 `json:"y_semidim"`
+	CollisionForce  float32  `json:"collision_force"`
+	JointForce      float32  `json:"joint_force"`
+	TorqueForce     float32  `json:"torque_constraint_force"`
+	Gravity         [2]float32
 }
 
 type goldenEntity struct {
@@ -139,21 +140,6 @@ func goldens(t *testing.T, kind string) []*golden {
 		parsed[kind] = all
 	}
 	return all
-}
-
-// UnmarshalJSON also reads the two fields whose names differ from Go's rule.
-func (w *goldenWorld) UnmarshalJSON(raw []byte) error {
-	type plain goldenWorld
-	limits := struct {
-		X *float32 `json:"x_semidim"`
-		Y *float32 `json:"y_semidim"`
-	}{}
-	if err := json.Unmarshal(raw, (*plain)(w)); err != nil {
-		return err
-	}
-	err := json.Unmarshal(raw, &limits)
-	w.XSemidim, w.YSemidim = limits.X, limits.Y
-	return err
 }
 
 // spec converts the recorded world to a WorldSpec.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"cermic/envs"
 	"cermic/envs/envtest/must"
 	"cermic/envs/rng"
@@ -66,33 +68,15 @@ func TestScriptsReturnAsMuchAsInTheOriginal(t *testing.T) {
 // the score.
 func playOnce(t *testing.T, cfg envs.Config, scripted bool) (mean, std float64) {
 	t.Helper()
-	env := must.Value(cfg.WithShared(envs.Common{NumEnvs: episodes, Reward: envs.Dense}).Build(11, 1))
-	spec := env.Spec()
-	out, act, r := envs.NewStep(spec), envs.NewActions(spec), rng.New(3, "random policy")
-	env.Reset(nil, out)
-	sum, over := make([]float64, episodes), make([]bool, episodes)
-	for range spec.EvalHorizon {
-		if scripted && !env.(envs.Scripter).Script(act) {
-			t.Fatalf("%s has no scripted policy", spec.Name)
-		}
+	e := must.Value(cfg.WithShared(envs.Common{NumEnvs: episodes, Reward: envs.Dense}).Build(11, 1)).(*env)
+	e.Reset(nil, envs.NewStep(e.Spec()))
+	spec, r, sum := e.Spec(), rng.New(3, "random policy"), make([]float64, episodes)
+	playFirst(t, e, spec.EvalHorizon, func(act *envs.Actions) {
 		for k := range act.Continuous {
 			if d := k % spec.Act.Dim; !scripted {
 				act.Continuous[k] = r.Uniform(spec.Act.Low[d], spec.Act.High[d])
 			}
 		}
-		env.Step(act, out)
-		for c := range episodes {
-			if !over[c] {
-				sum[c] += float64(out.Score[c])
-			}
-			over[c] = over[c] || out.Terminated[c]|out.Truncated[c] != 0
-		}
-	}
-	for _, x := range sum {
-		mean += x / episodes
-	}
-	for _, x := range sum {
-		std += (x - mean) * (x - mean) / (episodes - 1)
-	}
-	return mean, math.Sqrt(std)
+	}, func(c int, out *envs.Step) { sum[c] += float64(out.Score[c]) })
+	return stat.MeanStdDev(sum, nil)
 }

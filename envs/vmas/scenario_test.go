@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/conf"
 	"cermic/envs/envtest"
 	"cermic/envs/envtest/must"
 )
@@ -132,10 +131,7 @@ func withKwargs(t *testing.T, scenario string, kwargs json.RawMessage) map[strin
 // buildOverlay builds a task from JSON settings over its defaults.
 func buildOverlay(t *testing.T, overlay map[string]any, seed uint64, workers int) *env {
 	t.Helper()
-	raw := must.Value(json.Marshal(overlay))
-	var cfg envs.Config
-	must.Do(t, conf.Unmarshal(raw, &cfg))
-	return must.Value(cfg.Build(seed, workers)).(*env)
+	return must.Value(configOf(t, string(must.Value(json.Marshal(overlay)))).Build(seed, workers)).(*env)
 }
 
 // checkWorld compares the task's WorldSpec with the recorded one.
@@ -267,15 +263,12 @@ func (r *recorded) row(g *golden, t, c int) []float32 {
 	return r.numbers[k*r.width : (k+1)*r.width]
 }
 
-// slot returns the memory of environment c under a name.
-func (f *follower) slot(c int, name string) []float32 { return f.e.term(c, name) }
-
 func (f *follower) seat(t int) {
 	f.g.seat(f.e.world, t)
 	for c := range f.g.NumEnvs {
 		f.e.steps[c] = int32(t)
 		for name, r := range f.memory {
-			copy(f.slot(c, name), r.row(f.g, t, c))
+			copy(f.e.term(c, name), r.row(f.g, t, c))
 		}
 	}
 }
@@ -309,7 +302,7 @@ func (f *follower) compare(m *meter, t, c int) {
 	f.compareObs(m, t+1, c)
 	for name, r := range f.memory {
 		for k, want := range r.row(g, t+1, c) {
-			m.same("reward", f.slot(c, name)[k], want, name, t, c, k)
+			m.same("reward", f.e.term(c, name)[k], want, name, t, c, k)
 		}
 	}
 	over, limit := f.out.Terminated[c], f.out.Truncated[c]
@@ -324,7 +317,7 @@ func (f *follower) compareRewards(m *meter, t, c int) {
 		m.same("reward", f.out.Dense[c*n+row], g.Rewards[t][k][c], t, c, k)
 		for name, series := range g.Infos {
 			got := float32(0) // 0 for terms that these settings switch off
-			if terms := f.slot(c, name); terms != nil {
+			if terms := f.e.term(c, name); terms != nil {
 				got = terms[min(row, len(terms)-1)]
 			}
 			m.same("reward", got, series[t][k][c], name, t, c, k)

@@ -27,18 +27,20 @@ func TestScenesHoldTheAgentsAndWhatTheyAreAfter(t *testing.T) {
 		"wheel":            {envs.RoleTarget: 0, envs.RoleObject: 1, envs.RoleJoint: 1},
 	}
 	for _, name := range envs.Names() {
-		cfg := must.Value(envs.Default(name))
-		e := buildNumEnvs(t, cfg, 1)
+		e := buildNumEnvs(t, must.Value(envs.Default(name)), 1)
 		e.Step(envs.NewActions(e.Spec()), envs.NewStep(e.Spec()))
 		w := e.world
 		w.Place(0, w.Agent(e.policy[0]), Vec{7, -3})
 		count := map[envs.Role]int{}
 		scene := e.Scene(0)
 		for _, s := range scene.Shapes {
-			count[s.Role]++
 			if s.Role == envs.RoleAgent && (s.X < scene.MinX || s.X > scene.MaxX || s.Y < scene.MinY || s.Y > scene.MaxY) {
 				t.Errorf("%s: agent %d at (%g, %g) is outside the scene", name, s.Agent, s.X, s.Y)
 			}
+			if s.Role == envs.RoleAgent && s.Agent != count[s.Role] {
+				t.Errorf("%s: agent %d is drawn with the index %d", name, count[s.Role], s.Agent)
+			}
+			count[s.Role]++
 		}
 		if count[envs.RoleAgent] != e.spec.Agents {
 			t.Errorf("%s: drew %d agents, want %d", name, count[envs.RoleAgent], e.spec.Agents)
@@ -83,8 +85,7 @@ func TestCoverageCountsSquaresOfThePackageOrOfTheAgents(t *testing.T) {
 		{DefaultTransport(), func(*World) int { return 1 }},
 		{DefaultNavigation(), func(w *World) int { return w.Agent(0) }},
 	} {
-		e := must.Value(c.cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense}).Build(1, 1)).(*env)
-		e.Reset(nil, envs.NewStep(e.Spec()))
+		e := buildNumEnvs(t, c.cfg, 2)
 		cells, half := make([]int32, 2*e.spec.Agents), e.world.spec.HalfSize
 		for _, p := range []struct {
 			x, y float32

@@ -24,15 +24,7 @@ func TestScriptsSucceedWithOtherSettings(t *testing.T) {
 		{`{"kind":"vmas/transport","n_packages":2,"package_width":0.2,"package_length":0.1,"package_mass":4}`, 28},
 	} {
 		e := buildNumEnvs(t, configOf(t, c.settings), numEnvs)
-		paid := make([]bool, numEnvs)
-		playScript(t, e, e.spec.Horizon, func(c int, sparse []float32) { paid[c] = paid[c] || sparse[0] > 0 })
-		count := 0
-		for _, p := range paid {
-			if p {
-				count++
-			}
-		}
-		if count < c.want {
+		if count := successes(t, e, e.spec.Horizon); count < c.want {
 			t.Errorf("%s: %d of %d episodes succeed, want %d", c.settings, count, numEnvs, c.want)
 		}
 	}

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"cermic/envs"
-	"cermic/envs/conf"
 	"cermic/envs/envtest/must"
 )
 
@@ -44,14 +42,9 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"transport", "n_agents", "60"},              // too many to leave room for the package
 		{"wheel", "desired_velocity", "0.005"},       // a line at rest would be a success
 	} {
-		var cfg envs.Config
-		overlay := fmt.Sprintf(`{"kind":"vmas/%s",%q:%s}`, row.task, row.key, row.value)
-		must.Do(t, conf.Unmarshal([]byte(overlay), &cfg))
+		cfg := configOf(t, fmt.Sprintf(`{"kind":"vmas/%s",%q:%s}`, row.task, row.key, row.value))
 		_, err := cfg.Build(1, 1)
-		if err == nil || !strings.HasPrefix(err.Error(), cfg.Kind()+": ") || !strings.Contains(err.Error(), row.key) ||
-			strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error %q, want one sentence that starts with the task and names the setting", overlay, err)
-		}
+		must.RefuseAs(t, err, cfg.Kind()+": ", row.key)
 	}
 }
 
@@ -64,14 +57,11 @@ func TestChoicesPushWhereTheyShould(t *testing.T) {
 		{Product9, []Vec{{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {-1, -1}, {-1, 1}, {1, 0}, {1, -1}, {1, 1}}},
 		{Cross5, []Vec{{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}}},
 	} {
-		built := must.Value(DefaultBalance().WithDiscrete(set.name).WithShared(envs.Common{NumEnvs: 1,
-			Reward: envs.Dense}).Build(1, 1))
-		e := built.(*env)
+		e := buildNumEnvs(t, DefaultBalance().WithDiscrete(set.name), 1)
 		out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 		if e.Spec().Act.Choices != len(set.want) {
 			t.Fatalf("%s has %d actions, want %d", set.name, e.Spec().Act.Choices, len(set.want))
 		}
-		e.Reset(nil, out)
 		for k, want := range set.want {
 			act.Discrete[2] = int32(k)
 			e.Step(act, out)
@@ -84,11 +74,10 @@ func TestChoicesPushWhereTheyShould(t *testing.T) {
 
 // Actions beyond the range are clamped, as in BenchMARL.
 func TestActionsAreClamped(t *testing.T) {
-	e := must.Value(DefaultBalance().WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1)).(*env)
-	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
-	e.Reset(nil, out)
+	e := buildNumEnvs(t, DefaultBalance(), 1)
+	act := envs.NewActions(e.Spec())
 	act.Continuous[0], act.Continuous[1] = 3, -0.5
-	e.Step(act, out)
+	e.Step(act, envs.NewStep(e.Spec()))
 	if got, want := e.world.control[0], (Vec{1, -0.5}).Mul(0.7); got != want {
 		t.Errorf("action (3, -0.5) exerts %v, want %v", got, want)
 	}
@@ -110,11 +99,7 @@ func TestActionsThatAreNoNumbersDoNoHarmElsewhere(t *testing.T) {
 			t.Errorf("%s: an action in environment 0 changes the observations of environment 1", name)
 		}
 		sick.Reset(nil, a)
-		for _, x := range a.Obs {
-			if !isFinite(x) {
-				t.Fatalf("%s: an observation after the reset is %g", name, x)
-			}
-		}
+		checkFinite(t, a)
 	}
 }
 
@@ -127,10 +112,9 @@ func TestLabelsSeeWithinTheFieldOfViewOrOneBodyLength(t *testing.T) {
 		{0, 0.119, 1}, {0, 0.121, 0}, // surfaces at gap − 0.06, body length 0.06
 	} {
 		cfg := DefaultBalance()
-		cfg.NumEnvs, cfg.FieldOfView = 1, c.fov
-		e := must.Value(cfg.Build(1, 1)).(*env)
+		cfg.FieldOfView = c.fov
+		e := buildNumEnvs(t, cfg, 1)
 		out := envs.NewStep(e.Spec())
-		e.Reset(nil, out)
 		e.world.Place(0, e.world.Agent(0), Vec{0.1, 0})
 		e.world.Place(0, e.world.Agent(1), Vec{0.1, c.gap})
 		e.label(0, out)

@@ -121,31 +121,23 @@ func TestBallAtTheOriginIsOnTheCircle(t *testing.T) {
 // The script eats everything: four pieces give each agent a return of 4 in both streams and disappear from the scene.
 func TestDispersionPaysForEveryPieceAndDrawsItNoMore(t *testing.T) {
 	e := buildNumEnvs(t, DefaultDispersion(), 16)
-	out, act, n := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), e.spec.Agents
-	sum, over := make([]float32, 16), make([]bool, 16)
-	for range e.spec.Horizon {
-		e.Script(act)
-		e.Step(act, out)
-		for c := range over {
-			if over[c] {
-				continue
-			}
-			if out.Sparse[c*n] != out.Dense[c*n] {
-				t.Fatalf("environment %d: sparse %g, dense %g; want the same", c, out.Sparse[c*n], out.Dense[c*n])
-			}
-			sum[c] += out.Sparse[c*n]
-			over[c] = out.Terminated[c] != 0
-			food := 0
-			for _, s := range e.Scene(c).Shapes {
-				if s.Role == envs.RoleTarget {
-					food++
-				}
-			}
-			if want := 4 - int(sum[c]); food != want || over[c] != (want == 0) {
-				t.Fatalf("environment %d: %d pieces drawn, over is %v; want %d pieces", c, food, over[c], want)
+	n, sum, over := e.spec.Agents, make([]float32, 16), make([]bool, 16)
+	playFirst(t, e, e.spec.Horizon, func(*envs.Actions) {}, func(c int, out *envs.Step) {
+		if out.Sparse[c*n] != out.Dense[c*n] {
+			t.Fatalf("environment %d: sparse %g, dense %g; want the same", c, out.Sparse[c*n], out.Dense[c*n])
+		}
+		sum[c] += out.Sparse[c*n]
+		over[c] = out.Terminated[c] != 0
+		food := 0
+		for _, s := range e.Scene(c).Shapes {
+			if s.Role == envs.RoleTarget {
+				food++
 			}
 		}
-	}
+		if want := 4 - int(sum[c]); food != want || over[c] != (want == 0) {
+			t.Fatalf("environment %d: %d pieces drawn, over is %v; want %d pieces", c, food, over[c], want)
+		}
+	})
 	for c := range over {
 		if !over[c] || sum[c] != 4 {
 			t.Errorf("environment %d: over is %v after a return of %g, want an end at a return of 4", c, over[c], sum[c])
@@ -182,22 +174,6 @@ func TestFlocksThatTouchAnObstacleAreNotPaid(t *testing.T) {
 			t.Errorf("part %d: agents in a ring of %g with an obstacle at %v get %g, want %g",
 				i, part.spread, part.obstacle, got, part.want)
 		}
-	}
-}
-
-// The scripted target is drawn as a target, and the agents with their indices in a Step.
-func TestFlockingDrawsItsTargetApartFromTheAgents(t *testing.T) {
-	targets, agents := 0, []int(nil)
-	for _, s := range buildNumEnvs(t, DefaultFlocking(), 1).Scene(0).Shapes {
-		switch s.Role {
-		case envs.RoleTarget:
-			targets++
-		case envs.RoleAgent:
-			agents = append(agents, s.Agent)
-		}
-	}
-	if targets != 1 || !slices.Equal(agents, []int{0, 1, 2, 3}) {
-		t.Errorf("drew %d targets and agents %v, want 1 and 0 to 3", targets, agents)
 	}
 }
 

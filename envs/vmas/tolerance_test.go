@@ -3,6 +3,7 @@
 package vmas
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -91,12 +92,7 @@ func (m *meter) fail(quantity string, got, want any, where []any) {
 
 // report logs the worst error of each quantity relative to its tolerance.
 func (m *meter) report() {
-	var names []string
-	for name := range m.worst {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(m.worst)) {
 		m.t.Logf("%-12s worst error / tolerance %.3f of %g", name, m.worst[name], m.tol[name])
 	}
 }

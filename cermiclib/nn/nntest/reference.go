@@ -7,11 +7,15 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
+
+	"cermic/envs/rng"
 )
 
 // Read copies variables; their names are the paths without prefix.
@@ -61,6 +65,16 @@ func Linear(params map[string][]float64, name string, x []float64, rows bool) []
 	return y
 }
 
+// GroupLinear is Linear of group g of several, whose weights are stored [groups,in,out].
+func GroupLinear(params map[string][]float64, name string, g, groups int, x []float64) []float64 {
+	own := map[string][]float64{}
+	for _, part := range []string{name + "/weights", name + "/bias"} {
+		n := len(params[part]) / groups
+		own[part] = params[part][g*n : (g+1)*n]
+	}
+	return Linear(own, name, x, false)
+}
+
 // Apply replaces each number of x by f of it and returns x.
 func Apply(x []float64, f func(float64) float64) []float64 {
 	for i, v := range x {
@@ -77,6 +91,27 @@ func Leaky(x float64) float64 { return max(x, 0.2*x) }
 
 // Sigmoid is the logistic function.
 func Sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// Softmax replaces scores by their softmax and returns them. A score of -Inf gets 0.
+func Softmax(scores []float64) []float64 {
+	total := floats.LogSumExp(scores)
+	return Apply(scores, func(v float64) float64 { return math.Exp(v - total) })
+}
+
+// KL returns the divergence of N(mean, spread²) from N(otherMean, otherSpread²) in each component.
+func KL(mean, spread, otherMean, otherSpread []float64) (each []float64) {
+	for i, s := range spread {
+		d, o := mean[i]-otherMean[i], otherSpread[i]
+		each = append(each, math.Log(o/s)+(s*s+d*d)/(2*o*o)-0.5)
+	}
+	return each
+}
+
+// LogTanhNormal is the log-density of an action low + (high-low)·(1+tanh u)/2, where u is N(mean, scale²).
+func LogTanhNormal(u, mean, scale float64, low, high float32) float64 {
+	z, tanh, half := (u-mean)/scale, math.Tanh(u), float64(high-low)/2
+	return -z*z/2 - math.Log(scale) - math.Log(2*math.Pi)/2 - math.Log(half*(1-tanh*tanh))
+}
 
 // Normalize shifts and scales x to mean 0 and variance 1, as nn.Normalize does, and returns it.
 func Normalize(x []float64) []float64 {
@@ -146,4 +181,26 @@ func FirstSteps(params map[string][]float64, scope string, sample int, lr, eps f
 			visit(name, i, old-lr*g/(math.Abs(g)+eps), g)
 		}
 	}
+}
+
+// CheckSlope compares the gradient of a value in a variable with its central difference of step h, along a random
+// direction. It returns the gradient's product with that direction.
+func CheckSlope(t testing.TB, v *model.Variable, gradient []float64, r *rng.Rand, h, tolerance float64,
+	value func() float64) (want float64) {
+	t.Helper()
+	direction := make([]float64, len(gradient))
+	for k := range direction {
+		direction[k] = float64(r.Norm())
+	}
+	at := func(step float64) float64 {
+		tensors.MustMutableFlatData(v.MustValue(), func(flat []float64) { floats.AddScaled(flat, step, direction) })
+		return value()
+	}
+	got := (at(h) - at(-2*h)) / (2 * h)
+	at(h)
+	want = floats.Dot(direction, gradient)
+	if !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
+		t.Errorf("%s: the directional derivative is %.9f, its gradient %.9f", v.Path(), got, want)
+	}
+	return want
 }

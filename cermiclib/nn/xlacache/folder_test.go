@@ -57,17 +57,10 @@ func TestKeysTellApartWhatCodeDependsOn(t *testing.T) {
 	check("another program", f.key([]byte("a"), []byte("bc")))
 	check("other options", f.key([]byte("ab"), []byte("d")))
 	t.Setenv("XLA_FLAGS", "--xla_cpu_max_isa=AVX2")
-	other, err := open(dir, so)
-	if err != nil {
-		t.Fatal(err)
-	}
-	check("another flag", other.key([]byte("ab"), []byte("c")))
+	check("another flag", must.Value(open(dir, so)).key([]byte("ab"), []byte("c")))
 	t.Setenv("XLA_FLAGS", "")
 	must.Do(t, os.WriteFile(so, []byte("another plug-in"), 0o600))
-	if other, err = open(dir, so); err != nil {
-		t.Fatal(err)
-	}
-	check("another plug-in", other.key([]byte("ab"), []byte("c")))
+	check("another plug-in", must.Value(open(dir, so)).key([]byte("ab"), []byte("c")))
 	if _, err := open(dir, filepath.Join(dir, "none.so")); err == nil {
 		t.Error("a plug-in that does not exist is accepted")
 	}

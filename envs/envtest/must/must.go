@@ -4,6 +4,7 @@
 package must
 
 import (
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -37,9 +38,24 @@ func Do(t testing.TB, err error) {
 // Refuse fails the test unless err is one line that contains want.
 func Refuse(t testing.TB, err error, want string) {
 	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("got error %v, want one line with %q", err, want)
+	RefuseAs(t, err, "", want)
+}
+
+// RefuseAs fails the test unless err is one line that begins with prefix and contains want.
+func RefuseAs(t testing.TB, err error, prefix, want string) {
+	t.Helper()
+	if err == nil || !strings.HasPrefix(err.Error(), prefix) || !strings.Contains(err.Error(), want) ||
+		strings.Contains(err.Error(), "\n") {
+		t.Errorf("got error %v, want one line that begins with %q and contains %q", err, prefix, want)
 	}
+}
+
+// Log collects what is logged until the test ends.
+func Log(t testing.TB) *strings.Builder {
+	log, before := new(strings.Builder), slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(log, nil)))
+	t.Cleanup(func() { slog.SetDefault(before) })
+	return log
 }
 
 // InMemory keeps temporary folders in memory on systems that can, as durable writes would wait for a busy disk.

@@ -171,8 +171,7 @@ func TestMistakesAreAnsweredWithOneSentence(t *testing.T) {
 
 func TestProtocolIsKept(t *testing.T) {
 	env := must.Value(Make("explore/climbing", []byte("{}"), 2, 0, 0))
-	spec := env.Spec
-	out, _ := newStep(spec)
+	out, _ := newStep(env.Spec)
 	seed := uint64(1)
 	for _, c := range []struct {
 		want string
@@ -203,16 +202,13 @@ func TestProtocolIsKept(t *testing.T) {
 // Cells are memory that another thread of the caller may corrupt.
 func TestCellWithoutPictureIsAnError(t *testing.T) {
 	env := must.Value(Make("meltingpot/clean_up", []byte("{}"), 9, 0, 3))
-	spec := env.Spec
-	out, pixels := newStep(spec)
+	out, pixels := newStep(env.Spec)
 	must.Do(t, env.paint(pixels, out.Cells, nil))
 	out.Cells[len(out.Cells)-1] = math.MaxUint16
 	if err := env.paint(pixels, out.Cells, nil); err == nil {
 		t.Error("a cell with an unknown number is rendered")
 	}
-	if err := env.Reset(out, pixels, nil, nil); err != nil { // which rewrites all cells
-		t.Error(err)
-	}
+	must.Do(t, env.Reset(out, pixels, nil, nil)) // which rewrites all cells
 }
 
 // Concurrent calls to one environment wait for each other; a call after Close is an error and not a crash.

@@ -24,9 +24,7 @@ func pack(t *testing.T) (name string, packed []byte) {
 	must.Do(t, os.WriteFile(lib, []byte("a library"), 0o777))
 	name, packed, err := Pack(filepath.Join("..", "cermic_envs"), lib, filepath.Join("..", "..", "..", "LICENSE"),
 		"linux_x86_64")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return name, packed
 }
 

@@ -184,9 +184,7 @@ func TestAGameIsStartedUsedAgainAndEnded(t *testing.T) {
 func TestAGameThatDiesAtItsStartIsStartedAgain(t *testing.T) {
 	o, notes := install(t, "Base75689", "dies")
 	_, err := Acquire(o)
-	if err == nil || !strings.Contains(err.Error(), "no memory left") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %v, want one sentence with the game's last line of output", err)
-	}
+	must.Refuse(t, err, "no memory left") // the game's last line of output
 	if n := len(started(t, notes)); n != startTries {
 		t.Errorf("%d starts, want %d", n, startTries)
 	}
@@ -207,9 +205,8 @@ func TestAGameThatLosesItsPortIsStartedAgain(t *testing.T) {
 			return really()
 		}
 		g, err := Acquire(o)
-		if freePort = really; err != nil {
-			t.Fatal(err)
-		}
+		freePort = really
+		must.Do(t, err)
 		g.Discard()
 		if n := len(started(t, notes)); ports != 2 || n < 1 || n > 2 { // the first may end before it leaves its file
 			t.Errorf("status %d: %d ports and %d starts, want 2", status, ports, n)
@@ -232,9 +229,7 @@ func TestSomethingElseAtAnAddressIsTold(t *testing.T) {
 
 // A game that loads for minutes answers hundreds of connections with 404; none of them may leak.
 func TestWaitingForAGameKeepsNoConnections(t *testing.T) {
-	l := must.Value(net.Listen("tcp", "127.0.0.1:0"))
-	defer l.Close()
-	go (&sc2test.Server{Game: sc2test.NewYard(), Loading: 200}).Serve(l)
+	l := (&sc2test.Server{Game: sc2test.NewYard(), Loading: 200}).Start(t)
 	o := Options{StartTimeout: time.Minute, RetryEvery: time.Millisecond}
 	before := runtime.NumGoroutine()
 	c := must.Value(dial(&o, l.Addr().String(), func() error { return nil }))
@@ -255,9 +250,7 @@ func TestOtherAddressesAreTriedBeforeOneThatFailed(t *testing.T) {
 		Folder: t.TempDir()}
 	var servers []net.Listener
 	for range 2 {
-		l := must.Value(net.Listen("tcp", "127.0.0.1:0"))
-		defer l.Close()
-		go (&sc2test.Server{Game: sc2test.NewYard()}).Serve(l)
+		l := (&sc2test.Server{Game: sc2test.NewYard()}).Start(t)
 		servers, o.Addresses = append(servers, l), append(o.Addresses, l.Addr().String())
 	}
 	first, err := Acquire(o)
@@ -279,13 +272,8 @@ func TestOtherAddressesAreTriedBeforeOneThatFailed(t *testing.T) {
 func TestAGameBehindAScriptIsEnded(t *testing.T) {
 	o, _ := install(t, "Base75689", "plays")
 	file := filepath.Join(o.Folder, "Versions", "Base75689", "SC2_x64")
-	script, err := os.ReadFile(file)
-	if err == nil {
-		err = os.WriteFile(file, []byte(strings.Replace(string(script), "exec ", "", 1)+"exit $?\n"), 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Value(os.ReadFile(file))
+	must.Do(t, os.WriteFile(file, []byte(strings.Replace(string(script), "exec ", "", 1)+"exit $?\n"), 0o755))
 	g := must.Value(Acquire(o))
 	ended := make(chan bool)
 	go func() {
@@ -319,20 +307,12 @@ func TestAVersionIsFoundByItsFirstTwoNumbers(t *testing.T) {
 
 func TestAGameThatDiesInABattleIsReplaced(t *testing.T) {
 	o, notes := install(t, "Base75689", "crashes")
-	g, err := Acquire(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err = g.Deploy(squad()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err = g.Play([]Order{{Verb: Stop, Tag: 1}}, 8); err == nil || !strings.Contains(err.Error(), "connection") {
-		t.Errorf("error %v, want one about the connection", err)
-	}
+	g := must.Value(Acquire(o))
+	must.Value(g.Deploy(squad()))
+	_, err := g.Play([]Order{{Verb: Stop, Tag: 1}}, 8)
+	must.Refuse(t, err, "connection")
 	g.Discard()
-	if g, err = Acquire(o); err != nil {
-		t.Fatal(err)
-	}
+	g = must.Value(Acquire(o))
 	defer g.Discard()
 	if units, err := g.Deploy(squad()); err != nil || len(units) != 2 {
 		t.Errorf("%d units, %v", len(units), err)
@@ -348,13 +328,8 @@ func TestAGameEndsWithItsProgram(t *testing.T) {
 	self := must.Value(os.Executable())
 	program := exec.Command(self)
 	program.Env = append(os.Environ(), owns+"="+o.Folder)
-	out, err := program.StdoutPipe()
-	if err == nil {
-		err = program.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Value(program.StdoutPipe())
+	must.Do(t, program.Start())
 	line, _ := bufio.NewReader(out).ReadString('\n') // an incomplete line is no address
 	address := strings.TrimSpace(line)
 	if c, err := net.Dial("tcp", address); err != nil {
@@ -378,14 +353,13 @@ func TestAGameEndsWithItsProgram(t *testing.T) {
 func TestWhatIsNotInstalledIsNamed(t *testing.T) {
 	o, notes := install(t, "Base80188", "plays")
 	for _, c := range []struct {
-		name   string
 		change func(*Options)
 		want   string
 	}{
-		{"nothing", func(o *Options) { o.Folder = t.TempDir() }, "SC2PATH"},
-		{"version", func(*Options) {}, "Base75689"},
-		{"newest", func(o *Options) { o.Version = "5.0.0" }, "task.sc2_version=4.10 "},
-		{"map", func(o *Options) {
+		{func(o *Options) { o.Folder = t.TempDir() }, "SC2PATH"},
+		{func(*Options) {}, "Base75689"},
+		{func(o *Options) { o.Version = "5.0.0" }, "task.sc2_version=4.10 "},
+		{func(o *Options) {
 			o.Version = ""
 			must.Do(t, os.RemoveAll(filepath.Join(o.Folder, "Maps")))
 		}, "32x32_flat.SC2Map"},
@@ -393,9 +367,7 @@ func TestWhatIsNotInstalledIsNamed(t *testing.T) {
 		p := o
 		c.change(&p)
 		_, err := Acquire(p)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error %v, want one sentence with %q", c.name, err, c.want)
-		}
+		must.Refuse(t, err, c.want)
 	}
 	if n := len(started(t, notes)); n > 2 {
 		t.Errorf("%d starts: a lasting error was retried", n)
@@ -408,9 +380,7 @@ func TestGridsOfBothKindsAreRead(t *testing.T) {
 		yard.Bits = bits
 		yard.Blocked = func(x, y int) bool { return (3*x+5*y)%7 == 0 }
 		yard.Height = func(x, y int) uint8 { return uint8(7*x + 11*y) }
-		l := must.Value(net.Listen("tcp", "127.0.0.1:0"))
-		defer l.Close()
-		go (&sc2test.Server{Game: yard}).Serve(l)
+		l := (&sc2test.Server{Game: yard}).Start(t)
 		g := must.Value(Acquire(Options{
 			Addresses: []string{l.Addr().String()}, StartTimeout: time.Second, RetryEvery: time.Millisecond,
 			ReplyTimeout: time.Second,

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/coder/websocket"
@@ -48,6 +49,18 @@ type Server struct {
 	mu       sync.Mutex
 	dials    int
 	requests int
+}
+
+// Start serves at a free port of this machine until the test ends or the listener is closed.
+func (s *Server) Start(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Serve(l)
+	t.Cleanup(func() { l.Close() })
+	return l
 }
 
 // Serve answers at l until it is closed.
