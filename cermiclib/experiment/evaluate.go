@@ -76,6 +76,12 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 		if err := envs.CheckStep(env, step, over); err != nil {
 			return fmt.Errorf("%s, step %d of an evaluation: %w", s.Name, k, err)
 		}
+		for c, o := range over {
+			n := s.Agents * s.ObsLen()
+			if err := finiteInputs(s, step.Obs[c*n:(c+1)*n], nil); err != nil && !o {
+				return fmt.Errorf("%w in environment %d at step %d of an evaluation, want a finite number", err, c, k)
+			}
+		}
 		if err := t.takeTurns(seats, step, act, isFirst); err != nil {
 			return err
 		}

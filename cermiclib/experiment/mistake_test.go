@@ -154,6 +154,8 @@ func TestNumbersThatAreNotFiniteStopTheRun(t *testing.T) {
 		"training score":   {func(s *envs.Step) { s.Score[1] = nan }, collecting, 1, "train_score became NaN in iteration 1", 200},
 		"evaluation score": {func(s *envs.Step) { s.Score[1] = nan }, evaluating, 2, "an episode's score became NaN in the evaluation at 800 frames", 600},
 		"observation":      {func(s *envs.Step) { s.Obs[5] = nan }, collecting, 1, "component 5 of the observation of agent 0 of vmas/balance became NaN in environment 0 at step 1 of iteration 1", 200},
+		"state":            {func(s *envs.Step) { s.State[1] = -inf }, collecting, 1, "component 1 of the state of vmas/balance became -Inf in environment 0 at step 1 of iteration 1", 200},
+		"seen in play":     {func(s *envs.Step) { s.Obs[len(s.Obs)-1] = nan }, evaluating, 2, "component 15 of the observation of agent 3 of vmas/balance became NaN in environment 4 at step 1 of an evaluation", 600},
 		"step size":        {nil, "", 0, "iteration 0: learner: critic_loss became +Inf in update ", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
