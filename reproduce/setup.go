@@ -155,7 +155,8 @@ func (s setup) pythonIn(folder string) string {
 }
 
 func (s setup) pip(folder string, args ...string) error {
-	args = append([]string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}, args...)
+	// An empty PIP_TARGET would not outweigh the target of a configuration file.
+	args = append([]string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target="}, args...)
 	_, err := s.output(s.pythonIn(folder), args...)
 	return err
 }
@@ -274,8 +275,9 @@ func (s setup) with(variable string) setup {
 // neutral is the environment without the user's settings of pip, Python and Go that would install, import or build
 // outside .venv and the repository. An index of packages, a proxy and certificates keep their settings.
 func neutral() []string {
-	return append(os.Environ(), "PIP_USER=0", "PIP_TARGET=", "PIP_PREFIX=", "PIP_ROOT=",
-		"PYTHONPATH=", "PYTHONHOME=", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	return append(os.Environ(), "PIP_USER=0", "PIP_PREFIX=", "PIP_ROOT=", "PIP_DRY_RUN=0",
+		"PYTHONPATH=", "PYTHONHOME=", "GOFLAGS=-mod=readonly", "GOWORK=off", "GO111MODULE=on",
+		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 }
 
 // output runs a program in the repository and returns what it prints; an error carries the last line of its complaint.

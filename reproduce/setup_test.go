@@ -4,6 +4,7 @@ package main
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -252,12 +253,30 @@ func TestTheCPUPluginComesFromTheWheelFirstThenFromGoXLA(t *testing.T) {
 	}
 }
 
+// writeWheel writes a Python package that has the module own.
+func writeWheel(t *testing.T, path string) {
+	t.Helper()
+	f := must.Get(os.Create(path))(t)
+	defer f.Close()
+	z := zip.NewWriter(f)
+	for _, file := range [][2]string{
+		{"own.py", ""},
+		{"own-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: own\nVersion: 1.0\n"},
+		{"own-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
+		{"own-1.0.dist-info/RECORD", "own.py,,\nown-1.0.dist-info/METADATA,,\nown-1.0.dist-info/WHEEL,,\nown-1.0.dist-info/RECORD,,\n"},
+	} {
+		must.Get(must.Get(z.Create(file[0]))(t).Write([]byte(file[1])))(t)
+	}
+	must.Do(t, z.Close())
+}
+
 // settings are a user's own, whose values would lead out of .venv, out of the workspace or out of the language.
 // PIP_TARGET excludes PIP_USER.
 var settings = [][]string{
 	{"PIP_USER=1", "PYTHONPATH=elsewhere", "VIRTUAL_ENV=elsewhere", "GOFLAGS=-mod=mod", "GOWORK=elsewhere/go.work",
 		"TMPDIR=a b", "LANG=tr_TR.UTF-8", "LC_ALL=tr_TR.UTF-8", "NO_COLOR=1"},
 	{"PIP_CONFIG_FILE=pip.conf", "PYTHONHOME=elsewhere", "GOFLAGS=-tags=noxla", "CGO_ENABLED=0"},
+	{"PIP_CONFIG_FILE=target.conf", "PIP_DRY_RUN=1", "GOFLAGS=-mod=vendor", "GO111MODULE=off", "GOOS=js", "GOARCH=wasm"},
 	{"PIP_TARGET=elsewhere", "PIP_PREFIX=elsewhere", "JUPYTER_CONFIG_DIR=elsewhere"},
 }
 
@@ -269,18 +288,21 @@ func TestAPersonsOwnSettingsChangeNothing(t *testing.T) {
 	}
 	start := must.Get(os.ReadFile(filepath.Join("jupyter", "kernels", "gonb", "start")))(t)
 	s := emptyRepository(t)
-	root := filepath.Join(s.root, "a, b [c]")
+	root := filepath.Join(s.root, `a, b [c] 'd' "é%20#日$x&`)
 	write(t, filepath.Join(root, "go.mod"), "module cermic\n", 0o666)
 	write(t, filepath.Join(root, "main.go"), "package main\n\nfunc main() {}\n", 0o666)
 	write(t, filepath.Join(root, "pip.conf"), "[install]\nuser = true\n", 0o666)
+	write(t, filepath.Join(root, "target.conf"), "[install]\ntarget = "+filepath.Join(root, "elsewhere")+"\n", 0o666)
 	write(t, filepath.Join(root, "none.txt"), "", 0o666)
+	const wheel = "own-1.0-py3-none-any.whl"
+	writeWheel(t, filepath.Join(root, wheel))
 	write(t, filepath.Join(root, "elsewhere", "pip", "__init__.py"), "raise SystemExit('the wrong pip')\n", 0o666)
 	write(t, filepath.Join(root, "a b", "x"), "", 0o666)
 	kernel := filepath.Join(root, "reproduce", "jupyter", "kernels", "gonb", "start")
 	write(t, kernel, string(start), 0o777)
-	// The stand-in for the kernel makes the workspace that GoNB makes, and lists its modules; without Jupyter's
-	// packages no relay is started.
-	const gonb = "#!/bin/sh\nset -e\nroot=$PWD\ncd \"$(mktemp -d)\"\ngo work init \"$root\"\ngo list -m\n"
+	// The stand-in for the kernel makes the workspace that GoNB makes, lists its modules and runs a program;
+	// without Jupyter's packages no relay is started.
+	const gonb = "#!/bin/sh\nset -e\nroot=$PWD\ncd \"$(mktemp -d)\"\ngo work init \"$root\"\ngo list -m\ngo run \"$root\"\n"
 	write(t, filepath.Join(root, ".bin", "gonb"), gonb, 0o777)
 	write(t, filepath.Join(root, ".bin", "goimports"), "#!/bin/sh\n", 0o777)
 	write(t, filepath.Join(root, ".bin", "python3"), "#!/bin/sh\nexit 1\n", 0o777)
@@ -300,6 +322,12 @@ func TestAPersonsOwnSettingsChangeNothing(t *testing.T) {
 			}
 			os.Remove(s.path(".venv", "installed-none.txt"))
 			if err := s.packages("none", "", ".venv", "none.txt"); err != nil {
+				t.Error(err)
+			}
+			if err := s.pip(".venv", "--no-index", "--force-reinstall", "./"+wheel); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.output(s.python(), "-c", "import own"); err != nil {
 				t.Error(err)
 			}
 			if _, err := s.output("go", "build", "-o", os.DevNull, "."); err != nil {

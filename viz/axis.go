@@ -23,7 +23,7 @@ func undrawable(v float64) bool { return math.Abs(v) > largest }
 // constant reports whether all values from low to high are equal but for rounding, as are equal seeds and their mean.
 func constant(low, high float64) bool {
 	size := max(math.Abs(low), math.Abs(high))
-	return high-low <= 1e-15*size || size < smallest
+	return high-low <= max(1e-15*size, smallest)
 }
 
 // limits are the ends of an axis for values from low to high: to 0 for a constant, from 0 to 1 without values.
@@ -61,8 +61,15 @@ func (t ticks) Ticks(low, high float64) []plot.Tick {
 	}
 	write := numbers(max(math.Abs(low), math.Abs(high)), step)
 	var out []plot.Tick
-	for k := math.Ceil(low/step - 1e-9); k*step <= high+step*1e-9 && len(out) < mostTicks; k++ {
-		out = append(out, plot.Tick{Value: k * step, Label: write(k * step)})
+	first := math.Ceil(low/step - 1e-9)
+	for k := range mostTicks {
+		v := (first + float64(k)) * step
+		if v > high+step*1e-9 {
+			break
+		}
+		if n := len(out); n == 0 || out[n-1].Value < v { // a step may be shorter than the distance of two floats
+			out = append(out, plot.Tick{Value: v, Label: write(v)})
+		}
 	}
 	return out
 }

@@ -150,9 +150,10 @@ func TestRunsKeepTheirColoursWhileOthersAreAdded(t *testing.T) {
 	}
 }
 
-// Ranges that axes once could not draw: within rounding, tiny, huge, far from 0.
+// Ranges that axes once could not draw: within rounding, a few floats wide, tiny, huge, far from 0.
 var ranges = [][2]float64{
 	{0.1, 0.10000000000000002}, {63.001, 63.004}, {1_000_001, 1_000_010}, {1e15 - 1, 1e15 + 1}, {-1e15 - 1, -1e15 + 1},
+	{32.095931706544569, 32.095931706544604}, {-18305342450.680309, -18305342450.68029}, {1.0983063316188075e-298, 1.0983063316188115e-298},
 	{0, 1e-300}, {0, 5e-324}, {-1e300, 1e300}, {1e300, 1e300}, {-1e300, -1e300}, {math.Copysign(0, -1), 0},
 	{-0.25, 1}, {0, 1_250_000}, {12_000_000, 12_010_000}, {9999, 10_001},
 	{math.Inf(-1), math.Inf(1)}, {math.NaN(), 1}, {1, 0}, {-math.MaxFloat64, math.MaxFloat64},

@@ -12,13 +12,44 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/image/font/sfnt"
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-var lettering = plot.DefaultTextHandler
+// letters is the text handler of figures. It draws a box for each letter that the typeface lacks, such as those of CJK
+// and emoji, which would leave no trace otherwise.
+type letters struct{ text.Handler }
+
+var lettering = letters{plot.DefaultTextHandler}
+
+// Box implements text.Handler.
+func (l letters) Box(line string, f font.Font) (width, height, depth vg.Length) {
+	return l.Handler.Box(l.drawable(line), f)
+}
+
+// Draw implements text.Handler.
+func (l letters) Draw(c vg.Canvas, s string, style text.Style, at vg.Point) {
+	l.Handler.Draw(c, l.drawable(s), style, at)
+}
+
+// drawable is a text in letters of the typeface, without joiners and variation selectors.
+func (l letters) drawable(s string) string {
+	var buf sfnt.Buffer
+	face := l.Cache().Lookup(typeface(9, false).Font, 9).Face
+	return strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
+			return -1
+		}
+		if i, err := face.GlyphIndex(&buf, r); r != '\n' && (err != nil || i == 0) {
+			return '□'
+		}
+		return r
+	}, s)
+}
 
 // oneLine is a text without line breaks, other control characters and repeated spaces.
 func oneLine(s string) string {

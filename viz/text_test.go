@@ -16,6 +16,8 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
 
 	"cermic/envs"
 	"cermic/envs/envtest/must"
@@ -92,6 +94,23 @@ func TestTextsAreFittedToTheirWidth(t *testing.T) {
 	got := fitted(style.Width, "a\nname "+strings.Repeat("x", 99), vg.Inch)
 	if style.Width(got) > vg.Inch || !strings.HasPrefix(got, "a name x") || !strings.HasSuffix(got, "…") {
 		t.Errorf("fitted to %q", got)
+	}
+}
+
+// A letter that the typeface lacks is drawn as a box. Joiners and variation selectors, which have no width, are not.
+func TestLettersThatTheTypefaceLacksAreBoxes(t *testing.T) {
+	for s, want := range map[string]string{"MAPPO-ε é −3…": "MAPPO-ε é −3…", "強化 a": "□□ a", "😀": "□", "👩\u200d👧\ufe0f": "□□"} {
+		drawn := func(s string) string {
+			var b bytes.Buffer
+			c := vgsvg.New(Width, Height)
+			canvas := draw.New(c)
+			canvas.FillText(typeface(9, false), vg.Point{X: vg.Inch, Y: vg.Inch}, s)
+			must.Get(c.WriteTo(&b))(t)
+			return b.String()
+		}
+		if got := drawn(s); !strings.Contains(got, ">"+want+"<") || got != drawn(want) {
+			t.Errorf("%q is drawn as %s, want %q", s, got, want)
+		}
 	}
 }
 

@@ -73,8 +73,8 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := envs.CheckStep(env, step, over); err != nil {
-			return fmt.Errorf("%s, step %d of an evaluation: %w", s.Name, k, err)
+		if err := checkPlayed(env, step, over, k); err != nil {
+			return err
 		}
 		if err := t.takeTurns(seats, step, act, isFirst); err != nil {
 			return err
@@ -98,6 +98,24 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 	for _, e := range episodes {
 		if !e.aborted {
 			e.report(s, seats, out)
+		}
+	}
+	return nil
+}
+
+// checkPlayed names what is wrong with step k of an evaluation, in the environments whose episode is not over.
+func checkPlayed(env envs.Env, step *envs.Step, over []bool, k int) error {
+	s := env.Spec()
+	if err := envs.CheckStep(env, step, over); err != nil {
+		return fmt.Errorf("%s, step %d of an evaluation: %w", s.Name, k, err)
+	}
+	n := s.Agents * s.ObsLen()
+	for c := range over {
+		if over[c] {
+			continue
+		}
+		if err := finiteInputs(s, step.Obs[c*n:(c+1)*n], nil); err != nil {
+			return fmt.Errorf("%w in environment %d at step %d of an evaluation, want a finite number", err, c, k)
 		}
 	}
 	return nil

@@ -138,6 +138,11 @@ func spoil(e Config, change func(s *envs.Step), when string, from int) (spoiled 
 	}
 }
 
+// spoilLast ends the episode of environment 1 and spoils what it shows there, which a reset replaces.
+func spoilLast(s *envs.Step, v float32) {
+	s.Truncated[1], s.Obs[len(s.Obs)/len(s.Truncated)] = 1, v
+}
+
 func TestNumbersThatAreNotFiniteStopTheRun(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	diverging := tiny(3).Learner.(learn.MAPPO)
@@ -154,6 +159,9 @@ func TestNumbersThatAreNotFiniteStopTheRun(t *testing.T) {
 		"training score":   {func(s *envs.Step) { s.Score[1] = nan }, collecting, 1, "train_score became NaN in iteration 1", 200},
 		"evaluation score": {func(s *envs.Step) { s.Score[1] = nan }, evaluating, 2, "an episode's score became NaN in the evaluation at 800 frames", 600},
 		"observation":      {func(s *envs.Step) { s.Obs[5] = nan }, collecting, 1, "component 5 of the observation of agent 0 of vmas/balance became NaN in environment 0 at step 1 of iteration 1", 200},
+		"state":            {func(s *envs.Step) { s.State[1] = -inf }, collecting, 1, "component 1 of the state of vmas/balance became -Inf in environment 0 at step 1 of iteration 1", 200},
+		"last observation": {func(s *envs.Step) { spoilLast(s, nan) }, collecting, 0, "component 0 of the observation of agent 0 of vmas/balance became NaN in environment 1 at step ", 0},
+		"seen in play":     {func(s *envs.Step) { s.Obs[len(s.Obs)-1] = nan }, evaluating, 2, "component 15 of the observation of agent 3 of vmas/balance became NaN in environment 4 at step 1 of an evaluation", 600},
 		"step size":        {nil, "", 0, "iteration 0: learner: critic_loss became +Inf in update ", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -120,8 +120,8 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 
 // learn updates all parts on the rollout batch that collect has reported with these scalars, to which it adds theirs.
 func (t *trainer) learn(ctx context.Context, scalars rl.Scalars) (rl.Scalars, error) {
-	if err := t.finite(scalars); err != nil {
-		return nil, t.causeOf(err)
+	if err := cmp.Or(t.checkSeen(), t.finite(scalars)); err != nil {
+		return nil, err
 	}
 	if show, ok := ctx.Value(rolloutHook{}).(func(int, []*rl.Rollout)); ok {
 		var batch []*rl.Rollout
@@ -137,7 +137,7 @@ func (t *trainer) learn(ctx context.Context, scalars rl.Scalars) (rl.Scalars, er
 	}
 	all.Wait()
 	if err := cmp.Or(errs...); err != nil {
-		return nil, t.causeOf(err)
+		return nil, err
 	}
 	for _, s := range own {
 		maps.Copy(scalars, s)
@@ -187,20 +187,37 @@ func (t *trainer) finite(s rl.Scalars) error {
 	return nil
 }
 
-// causeOf puts the first observation of the rollout batch that is NaN or infinite before an error that may follow
-// from it. Observations are read only here, so that a step costs nothing more.
-func (t *trainer) causeOf(err error) error {
+// checkSeen names the first number in the observations and states of the rollout batch that is NaN or infinite. It
+// comes before learning: a replay could return the number much later, and a loss would be blamed.
+func (t *trainer) checkSeen() error {
 	for _, g := range t.groups {
-		x, width := g.x, g.spec.ObsLen()
-		for i, v := range x.Obs {
-			if row := i / width; v-v != 0 { // NaN or infinite
-				return inGroup(g.view, fmt.Errorf("component %d of the observation of agent %d of %s became %g in environment %d "+
-					"at step %d of iteration %d, want a finite number: %w",
-					i%width, row%x.N, t.spec.Name, v, row/x.N%x.E, row/x.N/x.E, x.Iteration, err))
+		x, n := g.x, g.x.N*g.spec.ObsLen()
+		for frame := range (x.T + 1) * x.E {
+			err := finiteInputs(g.spec, x.Obs[frame*n:(frame+1)*n], x.State[frame*g.spec.State:(frame+1)*g.spec.State])
+			if before := frame - x.E; err == nil && before >= 0 && x.Done(before/x.E, before%x.E) {
+				err = finiteInputs(g.spec, x.NextObs(before), x.NextState(before))
+			}
+			if err != nil {
+				return inGroup(g.view, fmt.Errorf("%w in environment %d at step %d of iteration %d, want a finite number",
+					err, frame%x.E, frame/x.E, x.Iteration))
 			}
 		}
 	}
-	return err
+	return nil
+}
+
+// finiteInputs returns an error for the first NaN or infinite number in the observations [N,O] and the state [S] of an
+// environment.
+func finiteInputs(s *envs.Spec, obs, state []float32) error {
+	bad := func(v float32) bool { return v-v != 0 }
+	if i := slices.IndexFunc(obs, bad); i >= 0 {
+		o := s.ObsLen()
+		return fmt.Errorf("component %d of the observation of agent %d of %s became %g", i%o, i/o, s.Name, obs[i])
+	}
+	if i := slices.IndexFunc(state, bad); i >= 0 {
+		return fmt.Errorf("component %d of the state of %s became %g", i, s.Name, state[i])
+	}
+	return nil
 }
 
 // collect fills the rollouts with T steps of every environment and reports the episodes that ended in them.

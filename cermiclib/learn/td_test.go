@@ -48,7 +48,7 @@ func randomRollout(s *envs.Spec, steps int) *rl.Rollout {
 		for c := range s.NumEnvs {
 			switch r.IntN(4) {
 			case 0:
-				x.Terminated[t*s.NumEnvs+c] = 1
+				x.Terminated[t*s.NumEnvs+c], x.Truncated[t*s.NumEnvs+c] = 1, uint8(t%2) // termination outweighs a time limit
 				x.End(t, c, step)
 			case 1:
 				x.Truncated[t*s.NumEnvs+c] = 1

@@ -110,8 +110,14 @@ func OpenPure() (Backend, error) { return open(goConfig) }
 // OpenConfig opens a further backend by its short name or GoMLX's configuration string, for tests that compare two.
 func OpenConfig(config string) (Backend, error) { return open(resolve(config)) }
 
+// openPrefix precedes the number of an open folder in a name of it, on Linux.
+const openPrefix = "/proc/self/fd/"
+
 func open(config string) (Backend, error) {
 	path, _, _ := strings.Cut(strings.TrimPrefix(config, "xla:"), ",")
+	if actual, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(path, openPrefix) {
+		path = actual
+	}
 	switch name := label(config); {
 	case strings.HasPrefix(name, "xla:"+cuda):
 		helpCUDA(path)

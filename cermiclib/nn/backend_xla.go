@@ -5,6 +5,7 @@
 package nn
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,14 +41,13 @@ func plugins() []string {
 // installed lists backend configurations, with options, for the XLA plugins of a kind. Plugins in the folders of
 // PJRT_PLUGIN_LIBRARY_PATH come first. Then come plugins in .venv of the working directory or of a folder above it, and
 // in an active virtual environment. A plugin is named by its absolute path, which keeps go-xla from searching and
-// downloading; by its name, go-xla would not find the CUDA plugin. GoMLX splits configurations at commas, so no folder
-// may have one in its name.
+// downloading; by its name, go-xla would not find the CUDA plugin.
 func installed(kind, options string) []string {
 	var found []string
 	search := func(root, glob string) {
 		files, _ := fs.Glob(os.DirFS(root), glob) // whose folder may have brackets in its name
 		for _, f := range files {
-			if c := config(filepath.Join(root, f), options); !slices.Contains(found, c) {
+			if c := config(withoutComma(filepath.Join(root, f)), options); !slices.Contains(found, c) {
 				found = append(found, c)
 			}
 		}
@@ -68,6 +68,27 @@ func installed(kind, options string) []string {
 		}
 	}
 	return found
+}
+
+// openFolders are the folders of plugins that withoutComma keeps open, by path.
+var openFolders sync.Map
+
+// withoutComma names the file at path without the commas of its folder, at which GoMLX would split a configuration. On
+// Linux, an open folder has such a name.
+func withoutComma(path string) string {
+	dir, name := filepath.Split(path)
+	if !strings.Contains(dir, ",") {
+		return path
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return path
+	}
+	if kept, known := openFolders.LoadOrStore(dir, f); known {
+		f.Close()
+		f = kept.(*os.File)
+	}
+	return fmt.Sprintf("%s%d/%s", openPrefix, f.Fd(), name)
 }
 
 // sites are the folders that may hold a plugin. Of each virtual environment, these are its Python packages, which come

@@ -7,6 +7,7 @@ package nn
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -71,6 +72,29 @@ func TestAnInstalledPluginIsFoundUnderEitherName(t *testing.T) {
 	t.Setenv("VIRTUAL_ENV", active)
 	if got := installed(cuda, ""); !slices.Equal(got, []string{"xla:" + path + ",tf32=false"}) {
 		t.Errorf("in an active environment: got %q", got)
+	}
+}
+
+// A comma splits a configuration, and brackets are a pattern. A plugin is found below a folder with both, also by
+// PJRT_PLUGIN_LIBRARY_PATH.
+func TestPluginsAreFoundBelowFoldersOfAnyName(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("an open folder has a name on Linux alone")
+	}
+	machine(t, false)
+	root := filepath.Join(t.TempDir(), `a, b [c]* 'd' "é%20#日$x&`)
+	plugin := place(t, root, ".venv/lib/python3.12/site-packages/lammps_jax/pjrt_c_api_cpu_plugin.so")
+	t.Chdir(root)
+	for _, named := range []string{"", filepath.Dir(plugin)} {
+		t.Setenv(PluginVariable, named)
+		found := installed(cpu, ",x=1")
+		if len(found) != 1 {
+			t.Fatalf("with %q: found %q", named, found)
+		}
+		path, options, _ := strings.Cut(strings.TrimPrefix(found[0], "xla:"), ",")
+		if actual, err := filepath.EvalSymlinks(path); actual != plugin || options != "x=1" {
+			t.Errorf("with %q: %q is %q (%v), want %q", named, found[0], actual, err, plugin)
+		}
 	}
 }
 

@@ -82,17 +82,24 @@ func ownerIn(path string) string {
 	return "another process"
 }
 
+// anotherUser is the owner of a run whose lock may not be read: it may be held.
+const anotherUser = "a process of another user"
+
 // Owner names the process that is training run id, "" if none is. The owner may change right after the call.
 func (s *Store) Owner(id string) string {
 	path := filepath.Join(s.dir, id, lockFile)
-	if _, err := os.Lstat(path); err != nil {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return anotherUser
+	}
+	if err != nil {
 		return ""
 	}
 	l := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	free, err := l.TryRLock()
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return "a process of another user"
+		return anotherUser
 	case err == nil && !free:
 		return ownerIn(path)
 	}

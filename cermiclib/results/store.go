@@ -21,7 +21,7 @@ var ErrDamaged = errors.New("the record is damaged")
 // Store is a folder of runs, one folder a run, and optionally a read-only layer of committed records below it. Many
 // processes, also on several machines that share the folder, may use it at once.
 type Store struct {
-	// Note receives one line about each damaged file that Get and Find skip; slog.Warn by default.
+	// Note receives one line about each damaged or private file that Get and Find skip; slog.Warn by default.
 	Note   func(string)
 	dir    string
 	base   fs.FS             // the layer; nil: none
@@ -132,8 +132,8 @@ func (q Query) matches(r *Record) bool {
 		(len(q.Seeds) == 0 || slices.Contains(q.Seeds, r.Seed)) && (r.Complete || !q.Complete)
 }
 
-// Find returns the runs that q selects, ordered by task, method, budget, seed and ID. It skips damaged ones and notes a
-// line about each. The records are shared: do not change them.
+// Find returns the runs that q selects, ordered by task, method, budget, seed and ID. It skips damaged ones and
+// those that another user keeps private, and notes a line about each. The records are shared: do not change them.
 func (s *Store) Find(q Query) ([]*Record, error) { return s.find(q, true) }
 
 // Heads is Find of heads; see Head.
@@ -151,7 +151,7 @@ func (s *Store) find(q Query, whole bool) ([]*Record, error) {
 			r, err = s.Get(id)
 		}
 		switch {
-		case errors.Is(err, ErrDamaged):
+		case errors.Is(err, ErrDamaged), errors.Is(err, fs.ErrPermission):
 			s.Note(err.Error())
 		case errors.Is(err, fs.ErrNotExist): // a folder that is no run, or is just being made
 		case err != nil:

@@ -100,6 +100,42 @@ func TestPermissionsAreThoseOfTheUmask(t *testing.T) {
 	}
 }
 
+// A run that another user trains and keeps private has an owner, and the other runs of the store are found.
+func TestAPrivateRunIsHeldAndHidesNoOther(t *testing.T) {
+	t.Chdir(t.TempDir()) // whose parents another user may not enter
+	const dir = "runs"
+	s := openTest(t, dir)
+	defer claimTest(t, s).Close()
+	other := testHeader()
+	other.ID, other.Seed = "other", other.Seed+1
+	private := must.Get(s.Claim(t.Context(), other, false, nil))(t)
+	defer private.Close()
+	folder := filepath.Join(dir, other.ID)
+	for _, path := range []string{filepath.Join(folder, lockFile), filepath.Join(folder, recordFile), folder} {
+		must.Do(t, os.Chmod(path, 0))
+		defer os.Chmod(path, 0o777)
+		owner, found, notes := "", []*Record(nil), 0
+		s.Note = func(string) { notes++ }
+		asAnotherUser(t, func() { owner, found = s.Owner(other.ID), must.Get(s.Find(Query{}))(t) })
+		if owner != anotherUser {
+			t.Errorf("without the right to read %s the owner is %q", path, owner)
+		}
+		if readable := path == filepath.Join(folder, lockFile); readable != (len(found) == 2) || readable != (notes == 0) || len(found) < 1 {
+			t.Errorf("without the right to read %s, %d runs are found with %d notes", path, len(found), notes)
+		}
+	}
+}
+
+// asAnotherUser calls f with the file permissions of a user who is not root.
+func asAnotherUser(t *testing.T, f func()) {
+	t.Helper()
+	if os.Getuid() == 0 {
+		must.Do(t, syscall.Setfsuid(65534))
+		defer func() { must.Do(t, syscall.Setfsuid(0)) }()
+	}
+	f()
+}
+
 func TestWhatIsNoPlainFileIsWrittenAsItIs(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	must.Do(t, syscall.Mkfifo(pipe, 0o666))

@@ -242,6 +242,9 @@ func (x *Rollout) NextRow(step int) []float32 {
 	return row(x.next(step/x.N).Obs, step%x.N, x.Spec.ObsLen())
 }
 
+// NextObs returns the true next observations [N,O] after frame = t·E + c, also at the end of an episode.
+func (x *Rollout) NextObs(frame int) []float32 { return x.next(frame).Obs }
+
 // NextState returns the true next state of frame = t·E + c, also at the end of an episode.
 func (x *Rollout) NextState(frame int) []float32 { return x.next(frame).State }
 
