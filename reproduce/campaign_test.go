@@ -13,6 +13,9 @@ import (
 )
 
 func TestACampaignStatesItsCostTrainsWhatIsMissingAndThenNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains a campaign")
+	}
 	store := t.TempDir()
 	run := func(more ...string) string {
 		t.Helper()

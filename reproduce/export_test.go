@@ -99,6 +99,9 @@ func TestTheTableOfEpisodesHasAColumnForEachGroup(t *testing.T) {
 }
 
 func TestRunsOfUncommittedSourcesAreNotExportedAsRecords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("exports three stores")
+	}
 	for _, host := range []results.Host{{Commit: "0123"}, {Commit: "0123", Dirty: true}, {}} {
 		st := libtest.Store(t)
 		header := results.Record{ID: "0a", Task: "vmas/balance", Method: "mappo", Budget: "smoke", Seed: 1,

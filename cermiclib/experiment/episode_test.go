@@ -273,6 +273,9 @@ func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
 // TestInsideRatesBesideWhatTrainingHasCounted: r^i over a traced episode is as large as the last bonus in training. The
 // trainer that plays the episode has counted no visits itself.
 func TestInsideRatesBesideWhatTrainingHasCounted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains two runs")
+	}
 	for _, alpha := range []float64{0.2, 0} { // without a trained decoder, too
 		e, st := remembering(), open(t)
 		c := e.Explore.(cermic.Config)

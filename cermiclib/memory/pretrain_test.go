@@ -134,6 +134,9 @@ func prepared(t *testing.T) *pretrainer {
 
 // A stage of the graph's pre-training starts with an optimiser of its own, which has taken no steps.
 func TestStagesDoNotShareTheOptimisersState(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains every stage")
+	}
 	s := prepared(t)
 	want := float32(len(s.training) * s.chunk / s.Batch) // gradient steps of an epoch
 	for i, stage := range s.stages {

@@ -211,6 +211,9 @@ func TestFiguresAreSavedInTheFormatOfTheirName(t *testing.T) {
 }
 
 func TestOneCellOfTable1IsTrainedOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains a cell")
+	}
 	t.Setenv("NB_STORE", t.TempDir())
 	runs := func() []*results.Record {
 		t.Helper()
