@@ -154,8 +154,8 @@ func TestNumbersThatAreNotFiniteStopTheRun(t *testing.T) {
 		want   string
 		frames int // of the last checkpoint
 	}{
-		"reward":           {func(s *envs.Step) { s.Dense[2] = nan }, collecting, 1, "extrinsic became NaN in iteration 1", 200},
-		"infinite reward":  {func(s *envs.Step) { s.Dense[2] = inf }, collecting, 0, "extrinsic became +Inf in iteration 0", 0},
+		"reward":           {func(s *envs.Step) { s.Dense[2] = nan }, collecting, 1, "the reward of agent 2 of vmas/balance became NaN in environment 0 at step 1 of iteration 1", 200},
+		"infinite reward":  {func(s *envs.Step) { s.Dense[2] = inf }, collecting, 0, "the reward of agent 2 of vmas/balance became +Inf in environment 0 at step 1 of iteration 0", 0},
 		"training score":   {func(s *envs.Step) { s.Score[1] = nan }, collecting, 1, "train_score became NaN in iteration 1", 200},
 		"evaluation score": {func(s *envs.Step) { s.Score[1] = nan }, evaluating, 2, "an episode's score became NaN in the evaluation at 800 frames", 600},
 		"observation":      {func(s *envs.Step) { s.Obs[5] = nan }, collecting, 1, "component 5 of the observation of agent 0 of vmas/balance became NaN in environment 0 at step 1 of iteration 1", 200},

@@ -187,15 +187,18 @@ func (t *trainer) finite(s rl.Scalars) error {
 	return nil
 }
 
-// checkSeen names the first number in the observations and states of the rollout batch that is NaN or infinite. It
-// comes before learning: a replay could return the number much later, and a loss would be blamed.
+// checkSeen names the first number in the observations, states and rewards of the rollout batch that is NaN or infinite.
+// It comes before learning: a replay could return the number much later, and a loss would be blamed.
 func (t *trainer) checkSeen() error {
 	for _, g := range t.groups {
 		x, n := g.x, g.x.N*g.spec.ObsLen()
 		for frame := range (x.T + 1) * x.E {
-			err := finiteInputs(g.spec, x.Obs[frame*n:(frame+1)*n], x.State[frame*g.spec.State:(frame+1)*g.spec.State])
-			if before := frame - x.E; err == nil && before >= 0 && x.Done(before/x.E, before%x.E) {
-				err = finiteInputs(g.spec, x.NextObs(before), x.NextState(before))
+			err := checkFinite(g.spec, x.Obs[frame*n:(frame+1)*n], x.State[frame*g.spec.State:(frame+1)*g.spec.State], nil)
+			if before := frame - x.E; err == nil && before >= 0 {
+				err = checkFinite(g.spec, nil, nil, x.Extrinsic[before*x.N:(before+1)*x.N])
+				if err == nil && x.Done(before/x.E, before%x.E) {
+					err = checkFinite(g.spec, x.NextObs(before), x.NextState(before), nil)
+				}
 			}
 			if err != nil {
 				return inGroup(g.view, fmt.Errorf("%w in environment %d at step %d of iteration %d, want a finite number",
@@ -206,9 +209,9 @@ func (t *trainer) checkSeen() error {
 	return nil
 }
 
-// finiteInputs returns an error for the first NaN or infinite number in the observations [N,O] and the state [S] of an
-// environment.
-func finiteInputs(s *envs.Spec, obs, state []float32) error {
+// checkFinite returns an error for the first NaN or infinite number in the observations [N,O], the state [S] and the
+// rewards [N] of an environment, any of which may be nil.
+func checkFinite(s *envs.Spec, obs, state, rewards []float32) error {
 	bad := func(v float32) bool { return v-v != 0 }
 	if i := slices.IndexFunc(obs, bad); i >= 0 {
 		o := s.ObsLen()
@@ -216,6 +219,9 @@ func finiteInputs(s *envs.Spec, obs, state []float32) error {
 	}
 	if i := slices.IndexFunc(state, bad); i >= 0 {
 		return fmt.Errorf("component %d of the state of %s became %g", i, s.Name, state[i])
+	}
+	if i := slices.IndexFunc(rewards, bad); i >= 0 {
+		return fmt.Errorf("the reward of agent %d of %s became %g", i, s.Name, rewards[i])
 	}
 	return nil
 }
