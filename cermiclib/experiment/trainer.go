@@ -193,7 +193,8 @@ func (t *trainer) checkSeen() error {
 	for _, g := range t.groups {
 		x, n := g.x, g.x.N*g.spec.ObsLen()
 		for frame := range (x.T + 1) * x.E {
-			err := checkFinite(g.spec, x.Obs[frame*n:(frame+1)*n], x.State[frame*g.spec.State:(frame+1)*g.spec.State], nil)
+			state := x.State[frame*g.spec.State : (frame+1)*g.spec.State]
+			err := checkFinite(g.spec, x.Obs[frame*n:(frame+1)*n], state, nil)
 			if before := frame - x.E; err == nil && before >= 0 {
 				err = checkFinite(g.spec, nil, nil, x.Extrinsic[before*x.N:(before+1)*x.N])
 				if err == nil && x.Done(before/x.E, before%x.E) {
