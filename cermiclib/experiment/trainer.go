@@ -187,8 +187,8 @@ func (t *trainer) finite(s rl.Scalars) error {
 	return nil
 }
 
-// checkSeen names the first number in the observations, states and rewards of the rollout batch that is NaN or infinite.
-// It comes before learning: a replay could return the number much later, and a loss would be blamed.
+// checkSeen names the first NaN or infinite number in the observations, states and rewards of the rollout batch. It
+// comes before learning: a replay could return the number much later, and a loss would be blamed.
 func (t *trainer) checkSeen() error {
 	for _, g := range t.groups {
 		x, n := g.x, g.x.N*g.spec.ObsLen()
