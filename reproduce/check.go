@@ -98,7 +98,7 @@ func storeOf(fsys fs.FS) (st *results.Store, done func(), err error) {
 		return nil, nil, err
 	}
 	if st, err = results.Open(dir); err == nil {
-		err = st.Base(fsys)
+		st.Base(results.NewLayer(fsys))
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, os.RemoveAll(dir))

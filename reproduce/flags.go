@@ -160,7 +160,8 @@ func openStore(dir string) (*results.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return st, st.Base(records.FS)
+	st.Base(records.Layer())
+	return st, nil
 }
 
 // readStore is openStore for a command that trains nothing, which refuses a folder that is not there.

@@ -64,7 +64,7 @@ func recordAlone(t *testing.T, e Config, r *results.Record) {
 	t.Helper()
 	st, packed := open(t), t.TempDir()
 	must.Get(results.WritePack(packed, r))(t)
-	must.Do(t, st.Base(os.DirFS(packed)))
+	st.Base(results.NewLayer(os.DirFS(packed)))
 	_, _, err := Episode(t.Context(), e, st)
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "train -again "+r.ID) || strings.Contains(err.Error(), "train it first") {
 		t.Errorf("of a record without weights: %v", err)

@@ -114,7 +114,7 @@ const (
 // record, which names the file's hash. The error wraps fs.ErrNotExist if there is neither.
 func (s *Store) Weights(id string) (Checkpoint, error) {
 	c, err := s.Checkpoint(id)
-	packed, ok := s.packed[id]
+	packed, ok := s.base.records[id]
 	if !errors.Is(err, fs.ErrNotExist) || !ok {
 		return c, err
 	}
@@ -123,7 +123,7 @@ func (s *Store) Weights(id string) (Checkpoint, error) {
 		return c, err
 	}
 	name := path.Join(weightsMark, id+weightsSuffix)
-	data, err := fs.ReadFile(s.base, name)
+	data, err := fs.ReadFile(s.base.files, name)
 	if err != nil {
 		return c, err
 	}

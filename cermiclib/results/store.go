@@ -22,10 +22,26 @@ var ErrDamaged = errors.New("the record is damaged")
 // processes, also on several machines that share the folder, may use it at once.
 type Store struct {
 	// Note receives one line about each damaged or private file that Get and Find skip; slog.Warn by default.
-	Note   func(string)
-	dir    string
-	base   fs.FS             // the layer; nil: none
-	packed map[string]packed // records of the layer, by ID
+	Note func(string)
+	dir  string
+	base *Layer // maybe empty
+}
+
+// Layer is a read-only folder of packed records (see Pack) and other files. Each record is decoded on demand, once for
+// all stores above it.
+type Layer struct {
+	files   fs.FS
+	records map[string]packed // by ID
+}
+
+// NewLayer is the layer of the packed records at the top of files.
+func NewLayer(files fs.FS) *Layer {
+	l := &Layer{files, map[string]packed{}}
+	names, _ := fs.Glob(files, "*"+packSuffix) // the pattern is a valid one
+	for _, name := range names {
+		l.records[strings.TrimSuffix(name, packSuffix)] = newPacked(files, name)
+	}
+	return l
 }
 
 // Open returns the store in folder dir. The first claim makes the folder; until then the store is empty.
@@ -40,29 +56,21 @@ func Open(dir string) (*Store, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir}, nil
+	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: &Layer{}}, nil
 }
 
 // Dir returns the folder of the store.
 func (s *Store) Dir() string { return s.dir }
 
-// Base makes the packed records (see Pack) at the top of fsys, and its other files, the layer below the store's folder.
-// Records are decoded on demand. Call it before the store is shared between goroutines.
-func (s *Store) Base(fsys fs.FS) error {
-	s.base, s.packed = fsys, map[string]packed{}
-	names, err := fs.Glob(fsys, "*"+packSuffix)
-	for _, name := range names {
-		s.packed[strings.TrimSuffix(name, packSuffix)] = newPacked(fsys, name)
-	}
-	return err
-}
+// Base puts a layer below the store's folder. Call it before the store is shared between goroutines.
+func (s *Store) Base(l *Layer) { s.base = l }
 
 // File reads a small file that belongs to no single run, by its slash-separated path, from the store's folder or else
 // from the layer. The error wraps fs.ErrNotExist if neither has it.
 func (s *Store) File(name string) ([]byte, error) {
 	data, err := fs.ReadFile(os.DirFS(s.dir), name)
-	if errors.Is(err, fs.ErrNotExist) && s.base != nil {
-		return fs.ReadFile(s.base, name)
+	if errors.Is(err, fs.ErrNotExist) && s.base.files != nil {
+		return fs.ReadFile(s.base.files, name)
 	}
 	return data, err
 }
@@ -80,7 +88,7 @@ func (s *Store) get(id string, whole bool) (*Record, error) {
 		return nil, err
 	}
 	r, err := readRun(filepath.Join(s.dir, id), whole)
-	if packed, ok := s.packed[id]; ok && (err != nil || !r.Complete) {
+	if packed, ok := s.base.records[id]; ok && (err != nil || !r.Complete) {
 		read := packed.head
 		if whole {
 			read = packed.all
@@ -185,7 +193,7 @@ func (s *Store) IDs() ([]string, error) {
 			ids = append(ids, e.Name())
 		}
 	}
-	for id := range s.packed {
+	for id := range s.base.records {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)

@@ -260,8 +260,8 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	var notes []string
 	s.Note = func(note string) { notes = append(notes, note) }
-	if err := s.Base(committed); err != nil || len(notes) != 0 {
-		t.Errorf("notes %q, %v: nothing is read before it is asked for", notes, err)
+	if s.Base(NewLayer(committed)); len(notes) != 0 {
+		t.Errorf("notes %q: nothing is read before it is asked for", notes)
 	}
 	heads, err := s.Heads(Query{})
 	if err != nil || len(heads) != 1 || heads[0].Frames != want.Frames || len(heads[0].Evals) != 1 || len(notes) != 2 ||
@@ -296,8 +296,8 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 
 func TestFilesOfTheStoreHideCommittedOnes(t *testing.T) {
 	s := openTest(t, t.TempDir())
-	err := s.Base(fstest.MapFS{"kind/a.json": {Data: []byte("committed")}, "kind/b.json": {Data: []byte("committed")}})
-	must.Do(t, errors.Join(err, WriteFile(filepath.Join(s.Dir(), "kind", "a.json"), []byte("own"))))
+	s.Base(NewLayer(fstest.MapFS{"kind/a.json": {Data: []byte("committed")}, "kind/b.json": {Data: []byte("committed")}}))
+	must.Do(t, WriteFile(filepath.Join(s.Dir(), "kind", "a.json"), []byte("own")))
 	for name, want := range map[string]string{"kind/a.json": "own", "kind/b.json": "committed"} {
 		if got, err := s.File(name); err != nil || string(got) != want {
 			t.Errorf("%s holds %q, %v, want %q", name, got, err, want)
@@ -322,11 +322,8 @@ func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
 	}
 	must.Get(WritePack(dir, with))(t)
 	open := func() *Store {
-		s, err := Open(t.TempDir())
-		if err == nil {
-			err = s.Base(os.DirFS(dir))
-		}
-		must.Do(t, err)
+		s := openTest(t, t.TempDir())
+		s.Base(NewLayer(os.DirFS(dir)))
 		return s
 	}
 	got, err := open().Weights(r.ID)

@@ -87,7 +87,7 @@ func exists(path string) bool {
 func Store() *results.Store {
 	ready()
 	st := Must(results.Open(storeFolder()))
-	Check(st.Base(records.FS))
+	st.Base(records.Layer())
 	return st
 }
 

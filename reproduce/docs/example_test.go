@@ -24,9 +24,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := store.Base(records.FS); err != nil { // the committed runs below it
-		log.Fatal(err)
-	}
+	store.Base(records.Layer()) // the committed runs below it
+
 	policy, err := experiment.Load(store, "5ccede416bc96794", 1) // one environment
 	if err != nil {
 		log.Fatal(err)

@@ -213,12 +213,10 @@ func TestEveryScalarOfTheRecordsIsExplained(t *testing.T) {
 		}
 	}
 	st, err := results.Open(t.TempDir())
-	if err == nil {
-		err = st.Base(records.FS)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	st.Base(records.Layer())
 	found, err := st.Find(results.Query{Complete: true})
 	if err != nil {
 		t.Fatal(err)

@@ -51,12 +51,10 @@ func TestThePythonProgramActsAsThePolicy(t *testing.T) {
 		t.Skip("no Python with numpy and safetensors: name one in PYTHON")
 	}
 	st, err := results.Open(t.TempDir())
-	if err == nil {
-		err = st.Base(records.FS)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	st.Base(records.Layer())
 	policy, err := experiment.Load(st, "5ccede416bc96794", 1)
 	if err != nil {
 		t.Fatal(err)

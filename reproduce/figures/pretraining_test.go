@@ -134,7 +134,7 @@ func TestCommittedPretrainingIsShownButItsWeightsAreMissing(t *testing.T) {
 	records := t.TempDir()
 	must.Do(t, experiment.ExportPretrained(made, []*results.Record{{Experiment: text}}, records))
 	st := libtest.Store(t)
-	must.Do(t, st.Base(os.DirFS(records)))
+	st.Base(results.NewLayer(os.DirFS(records)))
 	axis, err := NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "short", 1)
 	if err != nil || len(axis.Missing) != 1 || len(axis.Experiments) != 3 {
 		t.Errorf("%d weights are missing for %d experiments, want 1 and 3: %v", len(axis.Missing), len(axis.Experiments), err)

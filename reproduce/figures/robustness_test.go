@@ -35,7 +35,7 @@ func TestRobustnessIsThePlansStudy(t *testing.T) {
 	if err != nil || len(table.Rows) != len(robustnessArms) || table.Rows[0][1] != viz.Missing {
 		t.Errorf("an empty store gives %+v, %v", table, err)
 	}
-	must.Do(t, st.Base(records.FS))
+	st.Base(records.Layer())
 	all, why := must.Get(study.Coverage(st, 0))(t), must.Get(study.Why(st))(t)
 	rest := []string{all.Legend[len(probed)].Name, all.Legend[len(all.Legend)-1].Name} // behind the probed arms
 	if len(why.Legend) != len(probed) || len(all.Legend) != len(probed)+2 || !slices.Equal(slices.Sorted(slices.Values(rest)), []string{"MACE", "others"}) {

@@ -7,14 +7,18 @@ package records
 import (
 	"embed"
 	"slices"
+	"sync"
 
 	"cermic/cermiclib/results"
 )
 
-// FS holds the packed runs at its top; results.Store.Base reads it.
+// FS holds the packed runs at its top.
 //
 //go:embed *
 var FS embed.FS
+
+// Layer is the layer of FS that the stores of a program share.
+var Layer = sync.OnceValue(func() *results.Layer { return results.NewLayer(FS) })
 
 // lost are commits that are not in the history, though records of an unchanged tree name them.
 var lost = []string{

@@ -210,7 +210,7 @@ func (p *player) begin() (err error) {
 		return err
 	}
 	if p.store, err = results.Open(runsFolder); err == nil {
-		err = p.store.Base(os.DirFS(recordsFolder))
+		p.store.Base(results.NewLayer(os.DirFS(recordsFolder)))
 	}
 	return err
 }
