@@ -553,7 +553,8 @@ def left(lab):
     choose = lambda name, value: Select(lab.part(at, f".cermic-form [name={name}]")).select_by_visible_text(value)
     choose("column", "Flocking*")
     choose("budget", "demo")
-    wait("the cell offers", lambda: "Missing: 3 of 3 runs" in lab.said(NUMBER) and not lab.busy())
+    offers = ("on Flocking*", "budget demo", "Missing: ")  # of the row and the seeds that another check may have chosen
+    wait("the cell offers", lambda: all(words in lab.said(NUMBER) for words in offers) and not lab.busy())
     lab.part(at, "button.cermic-train").click()
     wait("it trains", lambda: "frames/s" in lab.said(NUMBER))
     lab.js("return panel.context.save().then(() => 0)")
