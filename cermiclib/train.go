@@ -31,13 +31,11 @@ func Train(ctx context.Context, run Run, hooks ...Hooks) (*results.Record, error
 	if err != nil {
 		return nil, err
 	}
-	ctx = experiment.OnRollout(ctx, func(frames int, batch []*rl.Rollout) {
-		for _, h := range hooks {
-			if h.OnRollout != nil {
-				h.OnRollout(frames, batch)
-			}
+	for _, h := range hooks {
+		if h.OnRollout != nil {
+			ctx = experiment.OnRollout(ctx, h.OnRollout)
 		}
-	})
+	}
 	return experiment.Run(ctx, run.Config, st, func(e results.Event) {
 		for _, h := range hooks {
 			if e.Scalars != nil && h.OnUpdate != nil {

@@ -114,7 +114,7 @@ func checkPlayed(env envs.Env, step *envs.Step, over []bool, k int) error {
 		if over[c] {
 			continue
 		}
-		if err := checkFinite(s, step.Obs[c*n:(c+1)*n], nil, nil); err != nil {
+		if err := checkFinite(s, step.Obs[c*n:(c+1)*n], nil); err != nil {
 			return fmt.Errorf("%w in environment %d at step %d of an evaluation, want a finite number", err, c, k)
 		}
 	}

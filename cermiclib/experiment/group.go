@@ -5,6 +5,7 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
@@ -134,10 +135,9 @@ func (g *group) reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, r := range x.Intrinsic {
-		if r-r != 0 { // NaN or infinite
-			return nil, fmt.Errorf("the intrinsic reward of agent %d in environment %d became %g", i%x.N, i/x.N%x.E, r)
-		}
+	if i := slices.IndexFunc(x.Intrinsic, notFinite); i >= 0 {
+		return nil, fmt.Errorf("the intrinsic reward of agent %d in environment %d became %g", i%x.N, i/x.N%x.E,
+			x.Intrinsic[i])
 	}
 	return s, nil
 }

@@ -91,12 +91,13 @@ func (t *trainer) observe(k int) error {
 	return nil
 }
 
-type rolloutHook struct{}
+type rolloutHooks struct{}
 
 // OnRollout returns a context in which f gets every rollout batch before the learner, one rollout per group of agents,
 // with the frames trained before. f runs on the goroutine that trains; it must not change or keep the batch.
 func OnRollout(ctx context.Context, f func(frames int, batch []*rl.Rollout)) context.Context {
-	return context.WithValue(ctx, rolloutHook{}, f)
+	before, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout))
+	return context.WithValue(ctx, rolloutHooks{}, append(slices.Clone(before), f))
 }
 
 type stepHook struct{}
@@ -123,12 +124,13 @@ func (t *trainer) learn(ctx context.Context, scalars rl.Scalars) (rl.Scalars, er
 	if err := cmp.Or(t.checkSeen(), t.finite(scalars)); err != nil {
 		return nil, err
 	}
-	if show, ok := ctx.Value(rolloutHook{}).(func(int, []*rl.Rollout)); ok {
-		var batch []*rl.Rollout
-		for _, g := range t.groups {
-			batch = append(batch, g.x)
-		}
-		show(t.frames, batch)
+	hooks, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout))
+	var batch []*rl.Rollout
+	for _, g := range t.groups {
+		batch = append(batch, g.x)
+	}
+	for _, h := range hooks {
+		h(t.frames, batch)
 	}
 	own, errs := make([]rl.Scalars, len(t.groups)), make([]error, len(t.groups))
 	var all sync.WaitGroup
@@ -194,11 +196,13 @@ func (t *trainer) checkSeen() error {
 		x, n := g.x, g.x.N*g.spec.ObsLen()
 		for frame := range (x.T + 1) * x.E {
 			state := x.State[frame*g.spec.State : (frame+1)*g.spec.State]
-			err := checkFinite(g.spec, x.Obs[frame*n:(frame+1)*n], state, nil)
+			err := checkFinite(g.spec, x.Obs[frame*n:(frame+1)*n], state)
 			if before := frame - x.E; err == nil && before >= 0 {
-				err = checkFinite(g.spec, nil, nil, x.Extrinsic[before*x.N:(before+1)*x.N])
-				if err == nil && x.Done(before/x.E, before%x.E) {
-					err = checkFinite(g.spec, x.NextObs(before), x.NextState(before), nil)
+				rewards := x.Extrinsic[before*x.N : (before+1)*x.N]
+				if i := slices.IndexFunc(rewards, notFinite); i >= 0 {
+					err = fmt.Errorf("the reward of agent %d of %s became %g", i, g.spec.Name, rewards[i])
+				} else if x.Done(before/x.E, before%x.E) {
+					err = checkFinite(g.spec, x.NextObs(before), x.NextState(before))
 				}
 			}
 			if err != nil {
@@ -210,19 +214,18 @@ func (t *trainer) checkSeen() error {
 	return nil
 }
 
-// checkFinite returns an error for the first NaN or infinite number in the observations [N,O], the state [S] and the
-// rewards [N] of an environment, any of which may be nil.
-func checkFinite(s *envs.Spec, obs, state, rewards []float32) error {
-	bad := func(v float32) bool { return v-v != 0 }
-	if i := slices.IndexFunc(obs, bad); i >= 0 {
+// notFinite reports whether v is NaN or infinite.
+func notFinite(v float32) bool { return v-v != 0 }
+
+// checkFinite returns an error for the first NaN or infinite number in the observations [N,O] and the state [S] of an
+// environment.
+func checkFinite(s *envs.Spec, obs, state []float32) error {
+	if i := slices.IndexFunc(obs, notFinite); i >= 0 {
 		o := s.ObsLen()
 		return fmt.Errorf("component %d of the observation of agent %d of %s became %g", i%o, i/o, s.Name, obs[i])
 	}
-	if i := slices.IndexFunc(state, bad); i >= 0 {
+	if i := slices.IndexFunc(state, notFinite); i >= 0 {
 		return fmt.Errorf("component %d of the state of %s became %g", i, s.Name, state[i])
-	}
-	if i := slices.IndexFunc(rewards, bad); i >= 0 {
-		return fmt.Errorf("the reward of agent %d of %s became %g", i, s.Name, rewards[i])
 	}
 	return nil
 }
