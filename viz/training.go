@@ -65,7 +65,7 @@ func (d *Dashboard) Draw(front *results.Record, gs []results.Group) (Panels, err
 		}
 		return len(d.seen) - first(g)
 	}
-	latest := slices.SortedFunc(slices.Values(gs), func(a, b results.Group) int { return rank(a) - rank(b) })
+	latest := slices.SortedStableFunc(slices.Values(gs), func(a, b results.Group) int { return rank(a) - rank(b) })
 	latest = latest[:min(len(latest), len(spare))]
 	for k, id := range d.colours {
 		if !slices.ContainsFunc(latest, func(g results.Group) bool { return has(g, id) }) {

@@ -3,7 +3,6 @@
 package experiment
 
 import (
-	"cmp"
 	"crypto/sha1"
 	"crypto/sha256"
 	"fmt"
@@ -56,7 +55,13 @@ func CopyProgram(to string) error {
 	if err == nil {
 		err = results.WriteFile(to, data)
 	}
-	return cmp.Or(err, os.Chmod(to, 0o777), os.Chtimes(to, time.Time{}, built()))
+	if err == nil {
+		err = os.Chmod(to, 0o777)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, time.Time{}, built())
 }
 
 func hashTree(root string, built time.Time) string {

@@ -115,8 +115,10 @@ const openPrefix = "/proc/self/fd/"
 
 func open(config string) (Backend, error) {
 	path, _, _ := strings.Cut(strings.TrimPrefix(config, "xla:"), ",")
-	if actual, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(path, openPrefix) {
-		path = actual
+	if strings.HasPrefix(path, openPrefix) {
+		if actual, err := filepath.EvalSymlinks(path); err == nil {
+			path = actual
+		}
 	}
 	switch name := label(config); {
 	case strings.HasPrefix(name, "xla:"+cuda):

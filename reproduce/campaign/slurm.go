@@ -6,7 +6,6 @@ package campaign
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -82,13 +81,17 @@ func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config
 		_, err := script.WriteTo(out)
 		return err
 	}
-	err = experiment.CopyProgram(filepath.Join(folder, "reproduce"))
+	if err := experiment.CopyProgram(filepath.Join(folder, "reproduce")); err != nil {
+		return err
+	}
 	for name, content := range map[string][]byte{"manifest.jsonl": manifest, "job.sh": script.Bytes()} {
 		path := filepath.Join(folder, name)
-		err = cmp.Or(err, results.WriteFile(path, content), os.Chmod(path, 0o777))
-	}
-	if err != nil {
-		return err
+		if err := results.WriteFile(path, content); err != nil {
+			return err
+		}
+		if err := os.Chmod(path, 0o777); err != nil {
+			return err
+		}
 	}
 	said, err := exec.CommandContext(ctx, "sbatch", filepath.Join(folder, "job.sh")).CombinedOutput()
 	if errors.Is(err, exec.ErrNotFound) {

@@ -3,7 +3,6 @@
 package figures
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -121,11 +120,12 @@ func RewardedOf(st *results.Store, methods []string, budget string, changes ...s
 			continue
 		}
 		groups, err := each(methods, func(method string) (results.Group, error) {
-			_, unknown := plan.FindMethod(method)
+			if _, err := plan.FindMethod(method); err != nil {
+				return results.Group{}, err
+			}
 			trial := paper.RewardTrial(task, method, "sparse")
 			trial.Set = append(trial.Set, ofCERMIC(method, changes)...)
-			g, err := all.Runs(trial)
-			return g, cmp.Or(unknown, err)
+			return all.Runs(trial)
 		})
 		if err != nil {
 			return nil, err

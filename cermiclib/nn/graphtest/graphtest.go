@@ -42,9 +42,9 @@ func Outputs(b *nn.Build, inputs []nn.Input, f Func, values ...any) [][]float32 
 	for i, v := range values {
 		switch v := v.(type) {
 		case []float32:
-			p.Feed(i, func(dst []float32) { fill(dst, v) })
+			p.Feed(i, func(dst []float32) { feed(dst, v) })
 		case []int32:
-			p.FeedInt(i, func(dst []int32) { fill(dst, v) })
+			p.FeedInt(i, func(dst []int32) { feed(dst, v) })
 		}
 	}
 	if err := p.Run(); err != nil {
@@ -56,7 +56,8 @@ func Outputs(b *nn.Build, inputs []nn.Input, f Func, values ...any) [][]float32 
 	return out
 }
 
-func fill[T any](dst, src []T) {
+// feed copies the values of an input, whose number must be right.
+func feed[T any](dst, src []T) {
 	if len(dst) != len(src) {
 		panic(fmt.Sprintf("an input has %d values, want %d", len(src), len(dst)))
 	}
