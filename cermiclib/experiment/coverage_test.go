@@ -71,3 +71,14 @@ func TestTheBonusOfACellIsTheMeanOfItsAgentSteps(t *testing.T) {
 		t.Errorf("cells are paid %v, want %v", v.visits.Bonus, want)
 	}
 }
+
+// A caller's hook stays when another one adds its own.
+func TestHooksOfRolloutBatchesAddUp(t *testing.T) {
+	var first, second []int
+	ctx := OnRollout(t.Context(), func(frames int, _ []*rl.Rollout) { first = append(first, frames) })
+	ctx = OnRollout(ctx, func(frames int, _ []*rl.Rollout) { second = append(second, frames) })
+	must.Get(Run(ctx, tiny(1), open(t)))(t)
+	if len(first) < 2 || first[0] != 0 || !slices.Equal(first, second) {
+		t.Errorf("hooks were called at %v and %v frames, want both at every rollout batch", first, second)
+	}
+}
