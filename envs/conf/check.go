@@ -49,7 +49,7 @@ func check(path string, v reflect.Value) error {
 	if v = unwrap(v); v.Kind() != reflect.Struct {
 		return nil
 	}
-	for _, f := range fields(v.Type()) {
+	for _, f := range settings(v.Type()) {
 		if err := f.check(join(path, f.name), v.FieldByIndex(f.index)); err != nil {
 			return err
 		}

@@ -26,7 +26,13 @@ type field struct {
 	help    string   // help:"…": description of the setting
 	bounds  *Bounds  // range:"1..4096"; nil without
 	choices []string // oneof:"a,b"; nil without
+
+	constant string // value:"…": the text of a Constant
 }
+
+// Constant is the type of a blank field for a setting with one value left. Its tag value is written in JSON, so that
+// identities of older configs hold, and other values are refused. Keys does not list it.
+type Constant struct{}
 
 // in returns the field's value in v in its written form: the entry of a scalar list that has one.
 func (f *field) in(v reflect.Value) reflect.Value {
@@ -35,6 +41,22 @@ func (f *field) in(v reflect.Value) reflect.Value {
 		return x.Index(0)
 	}
 	return x
+}
+
+// constantTree is the value of a Constant in a tree: JSON, or else text.
+func (f *field) constantTree() any {
+	if t, err := parse([]byte(f.constant)); err == nil {
+		return t
+	}
+	return f.constant
+}
+
+// isConstant returns an error if src, at key, differs from the value of a Constant.
+func (f *field) isConstant(key string, src any) error {
+	if src == any(untyped(f.constant)) || reflect.DeepEqual(src, f.constantTree()) {
+		return nil
+	}
+	return invalid(key, describe(src), f.constant+", the only value that is left", "")
 }
 
 // fieldsOf caches the result of fields, since reading tags takes most of the time of Keys.
@@ -57,6 +79,8 @@ func fields(t reflect.Type) []field {
 				inner.index = append([]int{i}, inner.index...)
 				all = append(all, inner)
 			}
+		case f.Type == reflect.TypeFor[Constant]():
+			all = append(all, field{name: name, index: f.Index, constant: f.Tag.Get("value")})
 		case name != "-" && f.IsExported():
 			tag := f.Tag.Get("conf")
 			own := field{name: cmp.Or(name, f.Name), index: f.Index, help: f.Tag.Get("help"), bounds: bounds(f)}
@@ -81,6 +105,11 @@ func fields(t reflect.Type) []field {
 	}
 	fieldsOf.Store(t, all)
 	return all
+}
+
+// settings lists the fields that can have more than one value.
+func settings(t reflect.Type) []field {
+	return slices.DeleteFunc(slices.Clone(fields(t)), func(f field) bool { return f.constant != "" })
 }
 
 var kinderType = reflect.TypeFor[Kinder]()

@@ -85,6 +85,10 @@ func treeOfStruct(path string, v reflect.Value) (any, error) {
 	}
 	usual := registered(kind, v.Type())
 	for _, f := range fields(v.Type()) {
+		if f.constant != "" {
+			out[f.name] = f.constantTree()
+			continue
+		}
 		x := v.FieldByIndex(f.index)
 		isUsual := f.omitDefault && usual.IsValid() &&
 			reflect.DeepEqual(x.Interface(), usual.FieldByIndex(f.index).Interface())
@@ -208,17 +212,18 @@ func (d *decoder) members(path string, members map[string]any, dst reflect.Value
 		}
 		i := slices.IndexFunc(known, func(f field) bool { return f.name == key })
 		if i < 0 {
-			return d.unknown(path, key, kind, known)
+			return d.unknown(path, key, kind, settings(dst.Type()))
+		}
+		if known[i].constant != "" {
+			if err := known[i].isConstant(join(path, key), src); err != nil {
+				return err
+			}
+			continue
 		}
 		to := dst.FieldByIndex(known[i].index)
-		if given, ok := src.(untyped); ok {
-			var err error
-			if src, err = typed(string(given), to.Type()); err != nil {
-				return fmt.Errorf("%s: %w", join(path, key), err)
-			}
-		}
-		if _, isList := src.([]any); known[i].scalar && !isList {
-			src = []any{src}
+		src, err := known[i].typed(src, to.Type())
+		if err != nil {
+			return fmt.Errorf("%s: %w", join(path, key), err)
 		}
 		help := known[i].help
 		if to.Kind() == reflect.Struct || to.Kind() == reflect.Interface {
@@ -229,6 +234,20 @@ func (d *decoder) members(path string, members map[string]any, dst reflect.Value
 		}
 	}
 	return nil
+}
+
+// typed returns src as a tree for the field, of type t: text becomes a value, the entry of a scalar list a list.
+func (f *field) typed(src any, t reflect.Type) (any, error) {
+	if text, ok := src.(untyped); ok {
+		var err error
+		if src, err = typed(string(text), t); err != nil {
+			return nil, err
+		}
+	}
+	if _, isList := src.([]any); f.scalar && !isList {
+		src = []any{src}
+	}
+	return src, nil
 }
 
 // config overlays an object on dst, a variable of a group's interface type.

@@ -129,3 +129,40 @@ func TestSettingsAddedLaterLeaveOlderConfigsTheirIdentity(t *testing.T) {
 		t.Errorf("set to %+v, %v", off.Task, err)
 	}
 }
+
+// frozen is balance with two former settings.
+type frozen struct {
+	shared
+	_ Constant `json:"norm" value:"per_dim"`
+	_ Constant `json:"epochs" value:"0"`
+}
+
+func (frozen) Kind() string { return "test/frozen" }
+
+func init() { Register[TaskConfig](frozen{shared: shared{60, "sparse"}}) }
+
+// A former setting stays in the JSON, is read with its last value alone, and is no key.
+func TestFormerSettingsKeepTheirLastValue(t *testing.T) {
+	cfg := must.Get(New[TaskConfig]("test/frozen"))(t)
+	const want = `{"copies":60,"epochs":0,"kind":"test/frozen","norm":"per_dim","reward":"sparse"}`
+	data, err := Marshal(cfg)
+	if err != nil || string(data) != want {
+		t.Errorf("got %s, %v, want %s", data, err, want)
+	}
+	must.Do(t, Unmarshal([]byte(want), &cfg))
+	must.Do(t, Set(&cfg, "norm", "per_dim"))
+	must.Do(t, Set(&cfg, "epochs", "0"))
+	for text, err := range map[string]error{
+		`norm is "none", want per_dim, the only value that is left`: Unmarshal([]byte(`{"norm":"none"}`), &cfg),
+		`epochs is false, want 0, the only value that is left`:      Unmarshal([]byte(`{"epochs":false}`), &cfg),
+		`epochs is "2", want 0, the only value that is left`:        Set(&cfg, "epochs", "2"),
+	} {
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("got %v, want %s", err, text)
+		}
+	}
+	if _, ok := Get(cfg, "norm"); ok {
+		t.Error("norm is listed as a setting")
+	}
+	must.Do(t, Check(cfg))
+}
