@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 
 	"cermic/cermiclib/results"
 	"cermic/envs"
@@ -113,5 +114,20 @@ func TestRunsThatAnotherTrainsComeLast(t *testing.T) {
 	})
 	if err != nil || !slices.Equal(order, []uint64{2, 3, 1}) {
 		t.Errorf("the runs end in the order %v, %v", order, err)
+	}
+}
+
+// The records of a store are shared. Running a complete run under another label leaves them as they are.
+func TestACompleteRunIsReturnedUnderItsNewLabel(t *testing.T) {
+	e, st := tiny(1), open(t)
+	first := must.Get(Run(t.Context(), e, st))(t)
+	st = open(t)
+	st.Base(results.NewLayer(fstest.MapFS{first.ID + ".json.gz": {Data: must.Get(results.Pack(first))(t)}}))
+	before := must.Get(st.Get(first.ID))(t)
+	label := before.Method
+	e.Method = "another label"
+	again := must.Get(Run(t.Context(), e, st))(t)
+	if again.Method != e.Method || before.Method != label {
+		t.Errorf("returned as %q, stored as %q, want %q and %q", again.Method, before.Method, e.Method, label)
 	}
 }

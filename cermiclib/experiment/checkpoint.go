@@ -252,6 +252,7 @@ func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error
 	if _, ok := t.env.(envs.Fallible); ok {
 		return fmt.Errorf("what happened in %s cannot be played again, and a value learner needs all of it", t.spec.Name)
 	}
+	ctx = context.WithValue(ctx, stepHook{}, nil) // these steps have been trained on
 	batches := c.Frames / t.collected()
 	for _, g := range t.groups {
 		g.actionLog = c.Tensors[statePrefix+g.path()+"played"].Data
@@ -288,4 +289,4 @@ func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error
 }
 
 // errForgotten reports that old actions do not belong to this program's task.
-var errForgotten = errors.New("its actions no longer lead to where they led: the task has changed since")
+var errForgotten = errors.New("replaying its actions gives another state: the task has changed since")

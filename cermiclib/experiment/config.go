@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package experiment trains experiments. It collects, trains, evaluates and records. A run can be stopped at any moment
-// and continues as if it had not been. Read run.go beside Algorithm 1 of the paper.
+// and continues as if it had not been. Read trainer.go and run.go beside Algorithm 1 of the
+// paper.
 package experiment
 
 import (
@@ -31,7 +32,7 @@ type Config struct {
 // Budget sets how long a run trains and how it is evaluated. It is part of a run's identity, so budgets are never
 // mixed.
 type Budget struct {
-	Name         string `json:"name" help:"name of the budget: smoke, explore, short, paper, or custom"`
+	Name         string `json:"name" help:"name of the budget: smoke, explore, demo, short, paper, or custom"`
 	Frames       int    `json:"frames" range:"1..1000000000000" help:"environment steps of training over all parallel environments, in whole rollout batches"`
 	EvalEvery    int    `json:"eval_every" range:"1..1000000000000" help:"frames between evaluations; one more follows the first rollout batch"`
 	EvalEpisodes int    `json:"eval_episodes" range:"1..100000" help:"episodes of an evaluation"`

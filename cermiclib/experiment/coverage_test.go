@@ -82,3 +82,24 @@ func TestHooksOfRolloutBatchesAddUp(t *testing.T) {
 		t.Errorf("hooks were called at %v and %v frames, want both at every rollout batch", first, second)
 	}
 }
+
+// A fork's hook gets no batch of its parent, and a resumed value learner's no step that it plays again.
+func TestHooksGetTheRunAlone(t *testing.T) {
+	parent := small("mappo-cermic")
+	parent.Budget.Frames = 200
+	var frames []int
+	fork := branch(t, parent, 100, "explore.alpha=0.9")
+	must.Get(Run(OnRollout(t.Context(), func(at int, _ []*rl.Rollout) { frames = append(frames, at) }), fork, open(t)))(t)
+	if want := []int{100, 150}; !slices.Equal(frames, want) {
+		t.Errorf("the fork's hook was called at %v frames, want %v", frames, want)
+	}
+	e, st := tinyQ(1), open(t)
+	each := e.Learner.CollectFrames()
+	e.Budget.Frames = 3 * each
+	stopAt(t, e, 2*each, st)
+	steps := 0
+	must.Get(Run(OnStep(t.Context(), func(envs.Env) { steps++ }), e, st))(t)
+	if want := each / e.Task.Shared().NumEnvs; steps != want {
+		t.Errorf("the resumed run's hook was called at %d steps, want %d", steps, want)
+	}
+}

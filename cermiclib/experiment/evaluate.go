@@ -237,12 +237,13 @@ func Episode(ctx context.Context, e Config, st *results.Store) ([]envs.Scene, *r
 }
 
 // Untrained is Episode with e's initial weights, in the episode that Episode plays when e's run is complete.
-func Untrained(ctx context.Context, e Config) ([]envs.Scene, *results.Eval, error) {
+// st has the weights of a pre-trained memory.
+func Untrained(ctx context.Context, e Config, st *results.Store) ([]envs.Scene, *results.Eval, error) {
 	backend, err := nn.Open()
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := newTrainer(e.withCopies(1), backend, "")
+	t, err := newTrainer(e.withCopies(1), backend, st.Dir())
 	if err != nil {
 		return nil, nil, err
 	}

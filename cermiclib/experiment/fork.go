@@ -203,7 +203,7 @@ func (s *session) stateOf(ctx context.Context, e Config, frames int) (results.Ch
 	}
 	s.note(fmt.Sprintf("training run %s again from %d to %d frames, where this one branches off", id, t.frames, frames))
 	for t.frames < frames {
-		if _, err := t.iterate(ctx); err != nil {
+		if _, err := t.iterate(context.WithValue(ctx, rolloutHooks{}, nil)); err != nil {
 			return results.Checkpoint{}, err
 		}
 	}

@@ -29,7 +29,7 @@ type Pretraining struct {
 	Epochs int           `json:"epochs" range:"1..10000"`      // at most
 	Seed   uint64        `json:"seed"`                         //
 	Peers  bool          `json:"peer_channels,omitzero"`       // the memory reads channels of peers, as the module does
-	Stages int           `json:"stages,omitzero" range:"0..2"` // with an optimiser of its own each; 0: a single stage, or of an earlier program, which shared one
+	Stages int           `json:"stages,omitzero" range:"0..2"` // with an optimiser each; 0: one stage, or weights of an earlier program, which shared one optimiser
 }
 
 // Pretrained is the result of a Pretraining: the hash that names the weights, and their quality on held-out play.

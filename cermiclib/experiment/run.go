@@ -21,11 +21,13 @@ import (
 // alone.
 var saveEvery = 10 * time.Second
 
+// patience is how long a stop waits for a graph call or a compilation.
 const patience = time.Second
 
 // Run returns the stored record of e if it is complete; otherwise it trains or resumes e. It waits for another process
-// that trains e, with a note. When ctx is cancelled it saves and returns the partial record with ctx's error; the same
-// call later resumes. watch is called from this goroutine after every iteration.
+// that trains e, with a note. When ctx is cancelled it saves and returns the partial record, nil before the first
+// iteration, with ctx's error; the same call later resumes. watch gets an event after every iteration. Events come one
+// at a time, none after Run has returned.
 //
 // An experiment that cannot be built leaves nothing in the store. If a loss, reward or score becomes NaN or infinite,
 // the run ends with an error. It is saved at the start of that iteration, and the same call repeats the iteration.
@@ -37,7 +39,7 @@ func Run(ctx context.Context, e Config, st *results.Store, watch ...func(results
 // that wraps results.ErrBusy.
 func start(
 	ctx context.Context, e Config, st *results.Store, wait bool, watch ...func(results.Event),
-) (*results.Record, error) {
+) (_ *results.Record, err error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}
@@ -48,21 +50,22 @@ func start(
 	id := header.ID
 	s := session{exp: e, header: header, store: st, watch: watch, began: time.Now(), sources: sourcesHash()}
 	if found, err := st.Get(id); err == nil && found.Complete { // Claim names and repairs a damaged one
-		if e.Method != "" {
-			found.Method = e.Method // the current name
-		}
-		s.emitStored(found)
-		return found, nil
+		current := *found // which others read
+		current.Method = cmp.Or(e.Method, found.Method)
+		s.emitStored(&current)
+		return &current, nil
 	}
 	if who := st.Owner(id); who != "" && !wait { // checked early, to save the compilation
 		return nil, fmt.Errorf("run %s is being trained by %s: %w", id, who, results.ErrBusy)
 	}
-	defer s.release()
-	s.emitState("compiling")
-	if err := s.build(ctx); err != nil {
-		if ctx.Err() != nil {
+	defer func() {
+		if err != nil && ctx.Err() != nil && s.snapshot.Tensors == nil { // else it has been reported
 			s.emitState("stopped")
 		}
+		s.end()
+	}()
+	s.emitState("compiling")
+	if err := s.build(ctx); err != nil {
 		return nil, err
 	}
 	asked := time.Now()
@@ -87,6 +90,8 @@ type session struct {
 	backend  nn.Backend
 	store    *results.Store
 	watch    []func(results.Event)
+	watching sync.Mutex         // guards over and calls of watch
+	over     bool               // nothing is watched any more
 	left     <-chan error       // ends the stage that a stop has left behind; nil if there is none
 	snapshot results.Checkpoint // at the start of the iteration
 	saved    time.Time
@@ -96,6 +101,11 @@ type session struct {
 }
 
 func (s *session) emit(e results.Event) {
+	s.watching.Lock()
+	defer s.watching.Unlock()
+	if s.over {
+		return
+	}
 	for _, w := range s.watch {
 		w(e)
 	}
@@ -120,11 +130,11 @@ func (s *session) build(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if s.backend, err = nn.Open(); err != nil {
-		return err
-	}
-	s.note(cmp.Or(s.backend.Note, "backend "+s.backend.Label))
 	return s.patiently(ctx, func() (err error) {
+		if s.backend, err = nn.Open(); err != nil {
+			return err
+		}
+		s.note(cmp.Or(s.backend.Note, "backend "+s.backend.Label))
 		s.trainer, err = newTrainer(s.exp, s.backend, s.store.Dir())
 		return err
 	})
@@ -147,6 +157,14 @@ func (s *session) patiently(ctx context.Context, stage func() error) error {
 		s.left = done
 		return ctx.Err()
 	}
+}
+
+// end ends the watch and frees the graphs.
+func (s *session) end() {
+	s.watching.Lock()
+	s.over = true
+	s.watching.Unlock()
+	s.release()
 }
 
 // release frees the graphs once no stage runs on them any more.
@@ -175,8 +193,8 @@ func (s *session) begin(ctx context.Context) (err error) {
 			s.sources = results.SeveralSources
 		}
 		s.note(fmt.Sprintf("going on at %d frames", s.trainer.frames))
-	} else if len(s.exp.Forks) > 0 { // saved where it begins, as its parent may move on
-		return s.patiently(ctx, func() error { return s.branchOff(ctx) })
+	} else if len(s.exp.Forks) > 0 {
+		return s.patiently(ctx, func() error { return s.branchOff(ctx) }) // train then saves at once: the parent may move on
 	}
 	s.saved = time.Now()
 	return nil
@@ -208,7 +226,8 @@ func (s *session) train(ctx context.Context) error {
 			return s.stopped(ctx, err)
 		}
 		if first { // the update takes longer, and a page waits to see what a control has changed
-			s.emit(s.event(0, results.Event{State: "updating", Visits: s.trainer.visited.snapshot(s.trainer.frames)}))
+			at := s.trainer.frames
+			s.emit(s.event(at, 0, results.Event{State: "updating", Visits: s.trainer.visited.snapshot(at)}))
 		}
 		if err := s.patiently(ctx, func() error { return s.iterate(ctx, &done) }); err != nil {
 			return s.stopped(ctx, err)
@@ -243,8 +262,9 @@ func (s *session) capture() (err error) {
 }
 
 func (s *session) save() error {
+	err := s.claim.SaveCheckpoint(s.snapshot)
 	s.saved = time.Now()
-	return s.claim.SaveCheckpoint(s.snapshot)
+	return err
 }
 
 type iteration struct {
@@ -252,7 +272,7 @@ type iteration struct {
 	scalars rl.Scalars
 	eval    *results.Eval // nil if none was due
 	film    film          // of its first episode
-	fps     float64       // frames a second, evaluations left out, in the time left, too
+	fps     float64       // frames per second without evaluations; the time left follows from it
 }
 
 // iterate updates on the collected rollout batch, and evaluates if that is due.
@@ -275,17 +295,18 @@ func (s *session) iterate(ctx context.Context, out *iteration) (err error) {
 // write appends a finished iteration to the files. So these always match the snapshot at its start or the one at its
 // end.
 func (s *session) write(done *iteration) error {
-	if err := s.claim.AppendScalars(s.trainer.frames, done.scalars); err != nil {
+	at := s.trainer.frames
+	if err := s.claim.AppendScalars(at, done.scalars); err != nil {
 		return err
 	}
-	s.emit(s.event(done.fps, results.Event{Scalars: done.scalars, Visits: s.trainer.visited.snapshot(s.trainer.frames)}))
+	s.emit(s.event(at, done.fps, results.Event{Scalars: done.scalars, Visits: s.trainer.visited.snapshot(at)}))
 	if done.eval == nil {
 		return nil
 	}
 	if err := s.claim.AppendEval(*done.eval); err != nil {
 		return err
 	}
-	s.emit(s.event(done.fps, results.Event{Eval: done.eval, Scenes: done.film.scenes}))
+	s.emit(s.event(at, done.fps, results.Event{Eval: done.eval, Scenes: done.film.scenes}))
 	return nil
 }
 
@@ -296,8 +317,8 @@ func (s *session) due(before, frames int) bool {
 	return before == 0 || frames/every > before/every || frames >= s.exp.Budget.Frames
 }
 
-func (s *session) event(fps float64, e results.Event) results.Event {
-	e.Record, e.Frames, e.Total, e.FPS = s.claim.Record(), s.trainer.frames, s.exp.Budget.Frames, fps
+func (s *session) event(frames int, fps float64, e results.Event) results.Event {
+	e.Record, e.Frames, e.Total, e.FPS = s.claim.Record(), frames, s.exp.Budget.Frames, fps
 	e.Metric = s.trainer.spec.Metric
 	if fps > 0 {
 		e.ETA = float64(max(0, e.Total-e.Frames)) / fps
@@ -312,9 +333,7 @@ func (s *session) stopped(ctx context.Context, err error) error {
 		return fmt.Errorf("run %s stopped: %v; its state at %d frames could not be saved: %w", id, err, at, saving)
 	}
 	if ctx.Err() != nil {
-		e := s.event(0, results.Event{State: "stopped"})
-		e.Frames = at
-		s.emit(e)
+		s.emit(s.event(at, 0, results.Event{State: "stopped"}))
 		return ctx.Err()
 	}
 	return fmt.Errorf("run %s stopped: %w; its last checkpoint is at %d frames, where the same command tries again",

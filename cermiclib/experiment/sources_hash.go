@@ -45,23 +45,32 @@ func built() time.Time {
 }
 
 // CopyProgram writes a copy of this program, since `go run` deletes its own. It replaces the file, as another process
-// may run the old one. The copy knows as well as this program whether the sources have changed.
+// may run the old one. The copy knows as well as this program whether the sources have changed. Its permissions follow
+// the umask.
 func CopyProgram(to string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	data, err := os.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	next := to + ".new"
+	if err := results.WriteFile(next, data); err != nil {
+		return err
+	}
+	info, err := os.Stat(next)
 	if err == nil {
-		err = results.WriteFile(to, data)
+		err = os.Chmod(next, info.Mode()|info.Mode()>>2&0o111) // all that may read it may run it
 	}
 	if err == nil {
-		err = os.Chmod(to, 0o777)
+		err = os.Chtimes(next, time.Time{}, built())
 	}
 	if err != nil {
 		return err
 	}
-	return os.Chtimes(to, time.Time{}, built())
+	return os.Rename(next, to)
 }
 
 func hashTree(root string, built time.Time) string {

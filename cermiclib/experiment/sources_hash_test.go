@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"cermic/cermiclib/results"
 	"cermic/envs/envtest/must"
 )
 
@@ -67,5 +68,21 @@ func TestAChangedTreeHasNoHash(t *testing.T) {
 	touch("cermiclib/a.go", built.Add(time.Second))
 	if got := hashTree(tree, built); got != "" {
 		t.Errorf("a source newer than the program leaves hash %s", got)
+	}
+}
+
+func TestACopyOfTheProgramIsWritableAsTheUmaskAllows(t *testing.T) {
+	to := filepath.Join(t.TempDir(), "program")
+	for range 2 { // the second replaces the first
+		must.Do(t, CopyProgram(to))
+	}
+	plain := filepath.Join(t.TempDir(), "plain")
+	must.Do(t, results.WriteFile(plain, nil))
+	got, want := must.Get(os.Stat(to))(t).Mode(), must.Get(os.Stat(plain))(t).Mode()
+	if got&0o222 != want&0o222 || got&0o111 != got>>2&0o111 || got&0o100 == 0 {
+		t.Errorf("the copy has mode %v, another file %v", got, want)
+	}
+	if entries := must.Get(os.ReadDir(filepath.Dir(to)))(t); len(entries) != 1 {
+		t.Errorf("beside the copy are %v", entries)
 	}
 }

@@ -94,7 +94,8 @@ func (t *trainer) observe(k int) error {
 type rolloutHooks struct{}
 
 // OnRollout returns a context in which f gets every rollout batch before the learner, one rollout per group of agents,
-// with the frames trained before. f runs on the goroutine that trains; it must not change or keep the batch.
+// with the frames trained before. f runs on the goroutine that trains; it must not change or keep the batch. A call
+// that has begun when ctx ends may outlast Run.
 func OnRollout(ctx context.Context, f func(frames int, batch []*rl.Rollout)) context.Context {
 	before, _ := ctx.Value(rolloutHooks{}).([]func(int, []*rl.Rollout))
 	return context.WithValue(ctx, rolloutHooks{}, append(slices.Clone(before), f))
@@ -296,9 +297,11 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 // aside lets f play other episodes from their start.
 func (t *trainer) aside(f func() error) error {
 	for _, g := range t.groups {
-		if inner := f; g.provider != nil {
-			f = func() error { return g.provider.Aside(inner) }
+		if g.provider == nil {
+			continue
 		}
+		inner := f
+		f = func() error { return g.provider.Aside(inner) }
 	}
 	return f()
 }
@@ -338,7 +341,7 @@ func (t *trainer) endEpisodes(k int, done *episodes) error {
 
 // episodes sums up the training episodes that ended in a rollout batch.
 type episodes struct {
-	n, aborted    int // to their end; aborted, which are in no mean
+	n, aborted    int // finished episodes; aborted ones, excluded from means
 	score, length float64
 	returns       []float64 // [groups] of the reward that is trained on, mean over agents
 }

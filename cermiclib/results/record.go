@@ -23,7 +23,7 @@ type Record struct {
 	ID         string            `json:"id"`                // hash of the canonical experiment
 	Task       string            `json:"task"`              // "vmas/balance"
 	Method     string            `json:"method"`            // "mappo-cermic"; the label of a curve
-	Budget     string            `json:"budget"`            // "smoke", "short", "paper" or "custom"
+	Budget     string            `json:"budget"`            // "short", "paper", … or "custom"
 	Seed       uint64            `json:"seed"`              //
 	Complete   bool              `json:"complete"`          // false: partial, resumable
 	Frames     int               `json:"frames"`            // trained so far
