@@ -56,12 +56,13 @@ func NewCell(t *paper.Benchmark, row, column, budget string, seeds int, settings
 	if c.Experiments, err = experimentsOf(c.part, budget, seeds); err != nil {
 		return nil, err
 	}
-	if label := c.Experiments[0].Label(); label == own[0].Label() {
-		c.part = part // without a word of settings that change nothing
-	} else {
-		c.settings = strings.Fields(label)[1:]
+	if c.Experiments[0].Label() == own[0].Label() {
+		c.part = part // the settings change nothing, so the row keeps its own note
+		return c, nil
 	}
-	return c, nil
+	d, err := describe(c.Experiments[0])
+	c.settings = d.Changes
+	return c, err
 }
 
 // withoutDefaults leaves out settings with the value "default", which menus offer.
@@ -79,7 +80,8 @@ func Changed(method, budget string, settings ...string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return strings.Fields(e.Label())[1:], nil
+	d, err := describe(e)
+	return d.Changes, err
 }
 
 func experimentsOf(part *paper.Benchmark, budget string, seeds int) (es []experiment.Config, err error) {

@@ -32,6 +32,7 @@ func TestACellIsComparedWithThePublishedNumber(t *testing.T) {
 	plain, changed := find("MAPPO-CERMIC", "Balanc*"), find("MAPPO-CERMIC", "Balanc*", "explore.alpha=0.7")
 	same, cleanup := find("MAPPO-CERMIC", "Balanc*", "explore.alpha=0.2"), find("MAPPO", "CleaUp")
 	smoke := must.Get(NewCell(paper.Sota, "MAPPO-CERMIC", "Balanc*", "smoke", 3))(t)
+	shorter := find("MAPPO-CERMIC", "Balanc*", "budget.frames=300000")
 	const published = 67.3
 	shares := map[*Cell]string{plain: "600,000 of the paper's 3,000,000 frames. Table 1", smoke: "3,000 of the paper's 3,000,000 frames. Table 1"}
 	for name, c := range map[string]struct {
@@ -49,6 +50,7 @@ func TestACellIsComparedWithThePublishedNumber(t *testing.T) {
 		"its default":    {same, []float64{9, 10, 11}, "differs from the paper", viz.Bad, "Published: 67.3."},
 		"few frames":     {smoke, []float64{9, 10, 11}, "too short to compare", viz.Open, "3 seeds × 3000 frames."},
 		"another α":      {changed, []float64{9, 10, 11}, "no published number", viz.Open, "Published: none with explore.alpha=0.7; 67.3 with"},
+		"fewer frames":   {shorter, nil, "not trained", viz.Open, "Published: none with budget.frames=300000; 67.3 with"},
 		"two scores":     {cleanup, []float64{9, 10, 11}, "not comparable", viz.Open, "whole episodes or their first steps"},
 	} {
 		var rs []*results.Record

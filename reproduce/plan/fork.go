@@ -3,7 +3,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"cermic/cermiclib"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/envs"
 )
 
 // Branch returns the experiment that forks a run of st, given as ID@FRAMES, with changed settings. The ID may be
@@ -82,16 +80,14 @@ func Turn(st *results.Store, now, next experiment.Config) (experiment.Config, er
 			at, now = now.Forks[n-1].At, parent
 		}
 	}
-	settings, ok, err := changes(now, next)
+	settings, ok := changes(now, next)
 	switch {
-	case err != nil || !ok:
-		return next, err
-	case len(settings) == 0:
+	case ok && len(settings) == 0:
 		return now, nil // moved, and moved back
-	case complete || at == 0:
-		return next, nil // nothing to go on from
+	case !ok || complete || at == 0: // nothing to go on from
+		return next, nil
 	}
-	return branch(now, at, settings)
+	return forkOr(next, now, at, settings), nil
 }
 
 // Continue returns the experiment that continues run id of st with the settings of next and the run's seed. It is next,
@@ -106,27 +102,26 @@ func Continue(st *results.Store, id string, next experiment.Config) (experiment.
 	}
 	from := next
 	from.Seed, from.Budget.Name = parent.Seed, parent.Budget.Name // branch names the budget
-	settings, ok, err := changes(parent, from)
-	if err != nil || !ok {
-		return next, err
+	settings, ok := changes(parent, from)
+	if !ok {
+		return next, nil
 	}
-	return branch(parent, parent.Budget.Frames, settings)
+	return forkOr(next, parent, parent.Budget.Frames, settings), nil
 }
 
-// changes lists the settings of next that differ in now. ok is false if a fork cannot change them: they make other
-// parts, or networks of other sizes.
-func changes(now, next experiment.Config) (settings []string, ok bool, err error) {
-	settings, err = experiment.Differences(next, now)
-	if err != nil {
-		return nil, false, nil
-	}
-	x, err := envs.SpecOf(now.Task)
-	y, failed := envs.SpecOf(next.Task)
-	if err := cmp.Or(err, failed); err != nil {
-		return nil, false, err
-	}
+// changes lists the settings of next that differ in now. ok is false if they make other parts or, in the known cases,
+// networks of other sizes.
+func changes(now, next experiment.Config) (settings []string, ok bool) {
+	settings, err := experiment.Differences(next, now)
 	context := func(set string) bool { return strings.HasPrefix(set, "explore.actor_uses_context=") } // an actor's input
-	ok = !slices.ContainsFunc(settings, context) && x.Agents == y.Agents && x.InLen() == y.InLen() &&
-		x.State == y.State && x.Act.Len() == y.Act.Len()
-	return settings, ok, nil
+	return settings, err == nil && !slices.ContainsFunc(settings, context)
+}
+
+// forkOr forks now at a number of frames. It is next where a fork cannot change the settings, such as the number of
+// parallel environments.
+func forkOr(next, now experiment.Config, at int, settings []string) experiment.Config {
+	if child, err := branch(now, at, settings); err == nil {
+		return child
+	}
+	return next
 }

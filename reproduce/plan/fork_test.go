@@ -21,8 +21,8 @@ func asking(t *testing.T, task string) func(set ...string) experiment.Config {
 	}
 }
 
-// If agents observe more than before, a new run starts from scratch, also in the middle of training. With other
-// lengths of episodes the run branches.
+// If agents observe more than before, or there are other numbers of environments, a new run starts from scratch, also in
+// the middle of training. With other lengths of episodes the run branches.
 func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
 	st := libtest.Store(t)
 	ask := asking(t, "explore/rooms")
@@ -31,7 +31,7 @@ func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
 	for _, c := range []struct {
 		setting string
 		forks   int
-	}{{"task.tv=screen", 0}, {"task.tv=peer", 0}, {"task.max_steps=40", 1}} {
+	}{{"task.tv=screen", 0}, {"task.tv=peer", 0}, {"task.max_steps=40", 1}, {"task.copies=5", 0}} {
 		e, err := Turn(st, now, ask(c.setting))
 		if err != nil || len(e.Forks) != c.forks {
 			t.Errorf("%s: %d forks, %v; want %d", c.setting, len(e.Forks), err, c.forks)

@@ -18,18 +18,24 @@ func Find(st *results.Store, id string) (*results.Record, error) {
 		return nil, err
 	}
 	var found []*results.Record
+	var unread error
 	for _, known := range all {
 		if id == "" || !strings.HasPrefix(known, id) {
 			continue
 		}
-		if r, err := st.Head(known); err == nil {
-			found = append(found, r)
+		r, err := st.Head(known)
+		if err != nil {
+			unread = fmt.Errorf("run %s cannot be read: %w", known, err)
+			continue
 		}
+		found = append(found, r)
 	}
-	switch len(found) {
-	case 0:
+	switch {
+	case len(found) == 0 && unread != nil:
+		return nil, unread
+	case len(found) == 0:
 		return nil, fmt.Errorf("no run %q in %s: go run ./reproduce status names those that are there", id, st.Dir())
-	case 1:
+	case len(found) == 1:
 		return found[0], nil
 	}
 	return nil, fmt.Errorf("%d runs in %s begin with %q: give more of the ID", len(found), st.Dir(), id)
