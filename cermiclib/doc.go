@@ -25,8 +25,7 @@
 //     samples of the replay buffer (rl/replay.go).
 //  7. The explorer learns as well: cermic/module.go draws agent steps (cermic/sampling.go) and minimises the losses of
 //     cermic/loss.go. Each step's context comes from the memory (memory/memory.go, then memory/graph.go, gru.go or
-//     mlp.go). Steps 5 to 7 are one pass of the paper's Algorithm 1: iterate in experiment/trainer.go, learn in
-//     experiment/group.go.
+//     mlp.go). Steps 5 to 7 are one pass of the paper's Algorithm 1: iterate and learn in experiment/trainer.go.
 //  8. At intervals the policy is evaluated in separate episodes (experiment/evaluate.go). Scalars and scores go into
 //     the run's folder, and the complete state into its checkpoint (experiment/checkpoint.go, results/checkpoint.go). A
 //     killed run therefore resumes to the same bits (experiment/run.go).

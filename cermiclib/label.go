@@ -83,7 +83,7 @@ func methodIn(label string, e experiment.Config) (Method, error) {
 }
 
 // BudgetOf returns the budget of e on its task. For a custom budget, it is the named budget in the label, which the
-// custom one changes.
+// custom one changes, or else TableBudget.
 func BudgetOf(e experiment.Config) (Preset, error) {
 	name := e.Budget.Name
 	if name == CustomBudget {

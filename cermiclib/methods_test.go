@@ -31,3 +31,23 @@ func TestMethodsOfOneExplorer(t *testing.T) {
 		}
 	}
 }
+
+// A short name means one task; where there are two, it is refused.
+func TestShortNamesOfTasksMeanOne(t *testing.T) {
+	for _, c := range []struct {
+		known     []string
+		name, got string
+		err       string
+	}{
+		{[]string{"acme/balance", "vmas/wheel"}, "balance", "acme/balance", ""},
+		{[]string{"acme/balance", "vmas/balance"}, "vmas/balance", "vmas/balance", ""},
+		{[]string{"acme/balance", "balance"}, "balance", "balance", ""},
+		{[]string{"acme/balance", "vmas/balance"}, "balance", "", `task "balance" is one of acme/balance, vmas/balance: give its full name`},
+		{[]string{"vmas/balance"}, "balence", "", `unknown task "balence"`},
+	} {
+		got, err := findTask(c.name, c.known)
+		if got != c.got || (err == nil) != (c.err == "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
+			t.Errorf("%s of %v: got %q, %v", c.name, c.known, got, err)
+		}
+	}
+}

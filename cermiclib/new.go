@@ -77,7 +77,7 @@ func New(task, method string, options ...Option) (Run, error) {
 }
 
 func (q request) compose(task, method string) (e experiment.Config, err error) {
-	id, err := findTask(task)
+	id, err := findTask(task, envs.Names())
 	m, noMethod := FindMethod(method)
 	b, noBudget := FindPreset(q.budget)
 	if err := cmp.Or(err, noMethod, noBudget); err != nil {
@@ -119,13 +119,19 @@ func (q request) compose(task, method string) (e experiment.Config, err error) {
 	return e, err
 }
 
-func findTask(name string) (string, error) {
-	known := envs.Names()
-	i := slices.IndexFunc(known, func(id string) bool { return id == name || path.Base(id) == name })
-	if i < 0 {
-		return "", fmt.Errorf("unknown task %q%s", name, conf.Near(name, known))
+// findTask returns the one of known tasks that has the name, in full or without its suite.
+func findTask(name string, known []string) (string, error) {
+	if slices.Contains(known, name) {
+		return name, nil
 	}
-	return known[i], nil
+	named := slices.DeleteFunc(slices.Clone(known), func(id string) bool { return path.Base(id) != name })
+	switch len(named) {
+	case 0:
+		return "", fmt.Errorf("unknown task %q%s", name, conf.Near(name, known))
+	case 1:
+		return named[0], nil
+	}
+	return "", fmt.Errorf("task %q is one of %s: give its full name", name, strings.Join(named, ", "))
 }
 
 // outerFirst sorts assignments so that the choice of a part, explore.memory=graph, comes before the part's settings.

@@ -110,10 +110,20 @@ func (s *Spec) InLen() int { return s.ObsLen() + s.CellLen() }
 // CheckReset panics if the mask or the buffers of a Reset have the wrong shape. Environments index without checks, on
 // goroutines whose panics could not be recovered.
 func (s *Spec) CheckReset(mask []uint8, out *Step) {
-	rows := s.NumEnvs * s.Agents
-	if len(out.Obs) != rows*s.ObsLen() || len(out.Cells) != rows*s.CellLen() || len(out.State) != s.NumEnvs*s.State ||
-		len(out.Dense) != rows || s.Masked && len(out.Mask) != rows*s.Act.Choices {
-		panic(s.Name + ": the Step has the wrong shapes; make it with envs.NewStep")
+	e, rows := s.NumEnvs, s.NumEnvs*s.Agents
+	peers, choices := rows*s.Peers(), len(out.Mask)
+	if s.Masked {
+		choices = rows * s.Act.Choices
+	}
+	for _, length := range [...][2]int{
+		{len(out.Obs), rows * s.ObsLen()}, {len(out.Cells), rows * s.CellLen()}, {len(out.State), e * s.State},
+		{len(out.Mask), choices}, {len(out.Alive), rows}, {len(out.Dense), rows}, {len(out.Sparse), rows},
+		{len(out.Score), e}, {len(out.Terminated), e}, {len(out.Truncated), e}, {len(out.Visible), peers},
+		{len(out.RelPos), 2 * peers},
+	} {
+		if length[0] != length[1] {
+			panic(s.Name + ": the Step has the wrong shapes; make it with envs.NewStep")
+		}
 	}
 	if mask != nil && len(mask) != s.NumEnvs {
 		panic(fmt.Sprintf("%s: a mask of %d environments, want %d", s.Name, len(mask), s.NumEnvs))
@@ -177,7 +187,7 @@ type Step struct {
 	Alive                 []uint8
 	Dense, Sparse         []float32 // [E,N] the original reward; the sparse reward of the appendix
 	Score                 []float32 // [E] the step's contribution to the benchmark's metric
-	Terminated, Truncated []uint8   // [E] never both; if so, learners use Terminated
+	Terminated, Truncated []uint8   // [E] not both; learners use Terminated if they are
 	// [E,N,P] detector labels (App. A): i perceives j; for pre-training only; P = Spec.Peers()
 	Visible []uint8
 	RelPos  []float32 // [E,N,P,2] position of j relative to i in world half sizes; for pre-training only

@@ -85,8 +85,7 @@ func (c *critic) valuesOf(dst []float32, x *rl.Rollout) error {
 	})
 }
 
-// values writes values into dst. fill provides the inputs of as many environments as fit into to [·,W], from the given
-// one on.
+// values writes values into dst. fill provides as many inputs as fit into to [·,W], from the given one on.
 func (c *critic) values(dst []float32, fill func(to []float32, from int)) error {
 	return c.forward.Blocks(context.Background(), len(dst), c.block, func(from, to int) {
 		c.forward.Feed(0, func(buf []float32) { fill(buf[:(to-from)*c.width()], from) })

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package nn runs graphs: it has the choice of backend, weights made on the host, the layers we own, and compiled
-// graphs with persistent inputs. Graph code panics on misuse, as GoMLX does; only NewProgram turns such a panic into an
-// error.
+// graphs with persistent inputs. Graph code panics on misuse, as GoMLX does; building and
+// running a graph turn such a panic into an error.
 package nn
 
 import (
@@ -79,8 +79,10 @@ func resolve(config string) string {
 	if config == gobackend.BackendName {
 		return goConfig
 	}
-	if found := plugins(); config == "xla" && len(found) > 0 {
-		return found[0]
+	if config == "xla" {
+		if found := plugins(); len(found) > 0 {
+			return found[0]
+		}
 	}
 	for _, kind := range []string{cuda, cpu} {
 		options, named := strings.CutPrefix(config, "xla:"+kind)
@@ -100,7 +102,8 @@ type Backend struct {
 }
 
 // Open returns the backend of this process. It is GOMLX_BACKEND if that is set, else an installed XLA plugin (GPU
-// before CPU), else the pure Go backend with a Note. The first call decides.
+// before CPU), else the pure Go backend with a Note. The first call decides. While it opens one, output of other
+// goroutines to os.Stdout is lost.
 func Open() (Backend, error) { return opened() }
 
 // OpenPure opens GoMLX's backend in pure Go, even if others are installed. It compiles in no time, for graphs that need

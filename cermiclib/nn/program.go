@@ -67,6 +67,7 @@ type graphFunc = func(sc *model.Scope, in []*graph.Node) []*graph.Node
 // included.
 func NewProgram(b *Build, name string, inputs []Input, fn graphFunc) (*Program, error) {
 	g := &Program{name: name, inputs: inputs, slots: 1}
+	b.programs = append(b.programs, g) // also if it fails: its inputs are to be released
 	for _, in := range inputs {
 		t, err := tensors.FromShapeForBackend(b.Backend.Backend, 0, in.shape())
 		if err != nil {
@@ -80,7 +81,6 @@ func NewProgram(b *Build, name string, inputs []Input, fn graphFunc) (*Program, 
 		g.exec = exec
 		return err
 	})
-	b.programs = append(b.programs, g) // also one that failed: its inputs are to be released
 	if err != nil {
 		return nil, fmt.Errorf("nn: graph %s: %w", name, err)
 	}

@@ -52,8 +52,8 @@ func (r *Rand) Float32() float32 { return float32(r.pcg.Uint64()>>40) * (1.0 / (
 // Float64 returns a number in [0, 1), a multiple of 2⁻⁵³.
 func (r *Rand) Float64() float64 { return float64(r.pcg.Uint64()>>11) * (1.0 / (1 << 53)) }
 
-// Uniform returns a number in [low, high). The conversion prevents a fused multiply-add, which would give other
-// numbers on other processors.
+// Uniform returns a number in [low, high]; high only where the sum is rounded up to it. The conversion prevents a fused
+// multiply-add, which would give other numbers on other processors.
 func (r *Rand) Uniform(low, high float32) float32 { return low + float32((high-low)*r.Float32()) }
 
 // IntN returns a number in [0, n). It panics for n ≤ 0.

@@ -199,11 +199,14 @@ func (e *env) writeObs(c int, out *envs.Step) {
 	e.label(c, out)
 }
 
-// tryObserve returns an error if the task's Observe writes past the end of an observation, which would later be a panic
-// on another goroutine.
+// tryObserve returns an error if the task's Reset fails, or its Observe writes past the end of an observation. Either
+// would later be a panic on another goroutine.
 func (e *env) tryObserve() (err error) {
+	isReset := false
 	defer func() {
-		if p := recover(); p != nil {
+		if p := recover(); p != nil && !isReset {
+			err = fmt.Errorf("%s: Reset fails: %v", e.spec.Name, p)
+		} else if p != nil {
 			err = fmt.Errorf("%s: Observe fails (%v): set w.Obs in World to the length of an observation, now %d",
 				e.spec.Name, p, e.spec.Obs[0])
 		}
@@ -211,6 +214,7 @@ func (e *env) tryObserve() (err error) {
 		e.world.clear(0)
 	}()
 	e.task.Reset(e.world, 0, rng.New(e.seed, "vmas trial"))
+	isReset = true
 	row := make([]float32, e.spec.Obs[0])
 	for _, agent := range e.policy {
 		clear(row)

@@ -43,6 +43,18 @@ func TestMoreNumbersThanDeclaredAreNamed(t *testing.T) {
 	}
 }
 
+// stumbling is greedy with a Reset that indexes past the agents.
+type stumbling struct{ greedy }
+
+func (stumbling) Reset(*World, int, *rng.Rand) { _ = make([]int, 2)[len(fmt.Sprint("two"))] }
+
+func TestAFailingResetIsNamed(t *testing.T) {
+	_, err := New("mine/stumbling", envs.DefaultCommon(), DefaultSettings(), stumbling{greedy{6, 6}}, 1, 1)
+	if got, want := fmt.Sprint(err), "mine/stumbling: Reset fails: runtime error: index out of range [3] with length 2"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // crooked is greedy with a modified world.
 type crooked struct {
 	greedy

@@ -57,7 +57,7 @@ func (s *Screen) Show(value any) {
 // Live is a picture that is redrawn in place while a cell runs.
 type Live struct {
 	Screen
-	draw func(results.Event) (any, error) // a nil value leaves the picture unchanged
+	draw func(results.Event) (any, error) // a nil value leaves the picture unchanged; an error is shown instead of it
 }
 
 // NewLive shows draw of an empty record at once, and of the growing record when Watch gets an event. Except for
@@ -114,7 +114,11 @@ func (l *Live) redraw(e results.Event) {
 	if !gonbui.IsNotebook {
 		return
 	}
-	if value := Must(l.draw(e)); value != nil {
+	value, err := l.draw(e)
+	if err != nil {
+		value = "This picture cannot be drawn: " + err.Error() // the run goes on
+	}
+	if value != nil {
 		l.Show(value)
 	}
 }

@@ -47,13 +47,13 @@ func Compile(ctx context.Context, e experiment.Config) {
 		return
 	}
 	go func() {
-		folder, err := os.MkdirTemp("", "cermic-compile")
+		folder, err := os.MkdirTemp(os.Getenv("GONB_TMP_DIR"), "compile") // which GoNB removes if the cell ends before
 		if err != nil {
 			return // the graphs are compiled when they are needed
 		}
 		defer os.RemoveAll(folder)
 		if st, err := results.Open(folder); err == nil {
-			e.Budget.Frames = 1
+			e.Budget.Frames, e.Budget.EvalEpisodes = 1, 1
 			_, _ = experiment.Run(ctx, e, st) // a failure comes again, and is shown, when the run itself starts
 		}
 	}()

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
 
@@ -29,23 +30,35 @@ func (c Search) Scheduled(s rl.Schedule) learn.Config { c.Frames = s.Rollout; re
 
 func (c Search) Build(b *nn.Build, _ policy.Config) (learn.Learner, error) {
 	weights := make([]float32, b.Spec.InLen()*b.Spec.Act.Len())
-	return &search{c, b.Spec.Act.Len(), rng.New(b.Seed, "search"), nil, weights, 0}, nil
+	return &search{Search: c, actions: b.Spec.Act.Len(), seed: b.Seed, state: state{Tried: weights}}, nil
 }
 
 type search struct {
 	Search
-	actions     int // A
-	random      *rng.Rand
-	kept, tried []float32 // [A,O]
-	best        float32   // total reward with kept
+	state
+	actions int // A
+	seed    uint64
 }
+
+// state is what a stopped run needs to go on.
+type state struct {
+	Kept, Tried []float32 // [A,O]
+	Best        float32   // total reward with Kept
+}
+
+func (l *search) Save() []byte {
+	data, _ := json.Marshal(l.state)
+	return data
+}
+
+func (l *search) Load(data []byte) error { return json.Unmarshal(data, &l.state) }
 
 // Act writes the means and scales [E,N,A] of normal distributions.
 func (l *search) Act(in *rl.Obs, out *rl.Dist) error {
-	inputs := len(l.tried) / l.actions
+	inputs := len(l.Tried) / l.actions
 	for i := range out.Mean {
 		out.Mean[i], out.Scale[i] = 0, 0.1
-		for k, w := range l.tried[i%l.actions*inputs:][:inputs] {
+		for k, w := range l.Tried[i%l.actions*inputs:][:inputs] {
 			out.Mean[i] += w * in.Obs[i/l.actions*inputs+k]
 		}
 	}
@@ -57,13 +70,14 @@ func (l *search) Update(_ context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	for row, r := range x.Extrinsic {
 		total += x.ExtrinsicWeight*r + x.Intrinsic[row]
 	}
-	if x.Iteration == 0 || total > l.best {
-		l.kept, l.best = append(l.kept[:0], l.tried...), total
+	if x.Iteration == 0 || total > l.Best {
+		l.Kept, l.Best = append(l.Kept[:0], l.Tried...), total
 	}
-	for i, w := range l.kept {
-		l.tried[i] = w + 0.3*l.random.Norm()
+	random := rng.New(l.seed, "search", uint64(x.Iteration))
+	for i, w := range l.Kept {
+		l.Tried[i] = w + 0.3*random.Norm()
 	}
-	return rl.Scalars{"search/best": float64(l.best)}, nil
+	return rl.Scalars{"search/best": float64(l.Best)}, nil
 }
 
 func main() {
