@@ -200,7 +200,11 @@ func TestHelpNamesCommandsAndFlags(t *testing.T) {
 	if bare, _ := command(t); err != nil || bare != all {
 		t.Errorf("no arguments: %q, %v", bare, err)
 	}
+	manual := rootFile(t, "reproduce/README.md")
 	for _, cmd := range newRoot().Commands() {
+		if !strings.Contains(manual, "`"+cmd.Name()+"`") {
+			t.Errorf("the manual does not name %s", cmd.Name())
+		}
 		if !strings.Contains(all, "  "+cmd.Name()+" ") {
 			t.Errorf("help does not name %s", cmd.Name())
 		}
