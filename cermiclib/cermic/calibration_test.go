@@ -88,7 +88,7 @@ func corrections(t *testing.T, m *module, x *rl.Rollout) (without, with, mean, s
 	c, b := m.cfg, m.minibatch
 	p := must.Value(m.program(m.build, "probe", func(sc *model.Scope, in batch) []*graph.Node {
 		mu, variance := psiMoments(c.latent(sc, c.embed(sc, in.spec, in.obs), in.act))
-		mean, q := c.normalisePsi(sc, mu, variance, in.weight)
+		mean, q := c.normalisePsi(mu, variance)
 		f := m.mem.Context(sc.At("memory"), in.memory)
 		gamma := nn.Frozen(sc.At("critic"), mean, "gamma_lo", nn.AllZero).NodeValue(mean)
 		h := c.calibration(sc, f.Now, mean, q, in.weight)(gamma)

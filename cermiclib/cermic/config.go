@@ -35,16 +35,14 @@ type Config struct {
 	LogScaleMax float64 `json:"logstd_max" range:"-20..20" help:"upper bound of log σ of x_t"`
 
 	// L_explore: predict.go
-	Alpha         float64 `json:"alpha" range:"0.." help:"α, weight of L_explore; the paper: 0.2, ablated with 0.5 and 1"`
-	Contrast      float64 `json:"explore_nce" range:"0.." help:"weight of the contrastive term of L_explore; the paper: 0"`
-	PsiSpread     string  `json:"psi_spread" oneof:"optimal,learned,unit" help:"standard deviation σ_ψ of the decoder; optimal: a running mean of its error, unit: 1"`
-	ExploreReduce string  `json:"explore_reduce" oneof:"mean,sum" help:"reduction of the log-likelihood over the components of s_{t+1}"`
+	Alpha     float64 `json:"alpha" range:"0.." help:"α, weight of L_explore; the paper: 0.2, ablated with 0.5 and 1"`
+	Contrast  float64 `json:"explore_nce" range:"0.." help:"weight of the contrastive term of L_explore; the paper: 0"`
+	PsiSpread string  `json:"psi_spread" oneof:"optimal,learned" help:"standard deviation σ_ψ of the decoder; optimal: a running mean of its error, learned: a weight"`
 
 	// L_exploit: exploit.go
 	Exploit      bool    `json:"exploit" help:"L_exploit and the memory are used; false: the paper's ablation"`
-	PsiNorm      string  `json:"psi_norm" oneof:"per_dim,running,none" help:"normalisation of Ψ before comparison with the levels; per_dim: divided by d_x"`
-	Upper        float64 `json:"c_bar" help:"c̄, upper level of Ψ; not in the paper"`
-	Lower        float64 `json:"c_low" help:"c̲, lower level of Ψ; not in the paper"`
+	Upper        float64 `json:"c_bar" help:"c̄, upper level of Ψ per component of x_t; not in the paper"`
+	Lower        float64 `json:"c_low" help:"c̲, lower level of Ψ per component of x_t; not in the paper"`
 	LowerSign    string  `json:"lb_sign" oneof:"derived,printed" help:"sign of c̲ in L_LB; derived: from Cantelli's inequality, printed: the paper's"`
 	Chance       float64 `json:"eps" range:"(0..1)" help:"ε, probability that Ψ violates a level"`
 	MeanRadius   float64 `json:"amb_gamma1" range:"(0..)" help:"γ₁, radius of the ambiguity set around the mean"`
@@ -61,7 +59,7 @@ type Config struct {
 	NegScale          float64 `json:"neg_scale" range:"0.." help:"standard deviation of the noise of neg_kind=noise, relative to f_n's"`
 	NegFilter         bool    `json:"neg_filter" help:"negatives come from agent steps with an f_{n-1}, as positives do"`
 	Negatives         int     `json:"n_neg" range:"1..4096" help:"number of negatives per agent step"`
-	ConsistencyDecay  float64 `json:"gamma_ema" range:"[0..1)" help:"decay of the running mean of γ (and of Ψ's moments, if psi_norm=running)"`
+	ConsistencyDecay  float64 `json:"gamma_ema" range:"[0..1)" help:"decay of the running mean of γ"`
 	ConsistencyGrad   bool    `json:"gamma_grad" help:"L_exploit trains the critic through γ, by 1 − gamma_ema of its gradient"`
 	ConsistencyCoef   float64 `json:"nce_coef" range:"0.." help:"weight of the critic's InfoNCE loss; the paper's total loss does not show it"`
 	ConsistencyMemory bool    `json:"nce_into_memory" help:"the InfoNCE loss also trains the memory; else only the critic"`
@@ -80,6 +78,10 @@ type Config struct {
 	LR        float64 `json:"lr" range:"(0..)" help:"Adam's step size for the module; the paper: 1e-4"`
 	AdamEps   float64 `json:"adam_eps" range:"(0..)" help:"Adam's ε for the module; the paper: 1e-6"`
 	GradClip  float64 `json:"grad_clip" range:"(0..)" help:"largest global norm of the module's gradient; larger ones are scaled down"`
+
+	// Former settings.
+	_ conf.Constant `json:"explore_reduce" value:"mean"`
+	_ conf.Constant `json:"psi_norm" value:"per_dim"`
 }
 
 var _ explore.Config = Config{}
@@ -93,8 +95,8 @@ func Default() Config {
 	return Config{
 		Memory: memory.DefaultGraph(), PeerChannels: true,
 		Embed: 64, Latent: 64, Polyak: 0.005, EmbedNorm: true, LogScaleMin: -2.3, LogScaleMax: 1,
-		Alpha: 0.2, Contrast: 0.1, PsiSpread: SpreadOptimal, ExploreReduce: OverMean,
-		Exploit: true, PsiNorm: PsiPerDim, Upper: 1, Lower: 0, LowerSign: SignDerived,
+		Alpha: 0.2, Contrast: 0.1, PsiSpread: SpreadOptimal,
+		Exploit: true, Upper: 1, Lower: 0, LowerSign: SignDerived,
 		Chance: 0.1, MeanRadius: 0.05, SpreadRadius: 1.05,
 		CalibForm: CalibBounded, CalibKappa: 1, CalibCentre: true,
 		MIBounds: BoundsSound, CriticSquash: SquashSigmoid, CriticBound: 5,

@@ -45,8 +45,7 @@ type consistency struct {
 }
 
 // consistencyOf scores [r^e_{t-1}, f_{n-1}] against f_n and against negatives. reward is [B], negativeScores documents
-// negative, and weight [B] is 1 for agent steps that have an f_{n-1}. With neg_filter, γ is 0 in minibatches without
-// such a step.
+// negative, and weight [B] is 1 for agent steps that have an f_{n-1}.
 //
 // paper:Eq4  I^c ≤ I([r^e_{t-1}, f_{n-1}]; f_n) ≤ I^{1-c}
 //
@@ -72,15 +71,25 @@ func (c Config) consistencyOf(sc *model.Scope, f memory.Context, reward, negativ
 	if !c.ConsistencyGrad {
 		lo, hi = StopGradient(lo), StopGradient(hi)
 	}
-	running := func(name string, value *Node) *Node {
-		gamma := c.runningOver(sc, name, value, weight, nn.AllZero)
-		if !c.NegFilter {
-			return gamma
-		}
-		some := GreaterThan(ReduceAllSum(weight), ScalarZero(weight.Graph(), weight.DType()))
-		return Where(some, gamma, ZerosLike(gamma))
+	return consistency{
+		lo: c.running(sc, "gamma_lo", lo, weight), hi: c.running(sc, "gamma_hi", hi, weight), loss: Neg(hit), hit: hit,
 	}
-	return consistency{lo: running("gamma_lo", lo), hi: running("gamma_hi", hi), loss: Neg(hit), hit: hit}
+}
+
+// running moves sc/name, the running mean of γ, towards that of a minibatch and returns it. It does not move if all
+// rows have weight [B] 0; with neg_filter, γ is then 0.
+func (c Config) running(sc *model.Scope, name string, gamma, weight *Node) *Node {
+	mean := nn.Frozen(sc, gamma, name, nn.AllZero)
+	last := mean.NodeValue(gamma)
+	some := GreaterThan(ReduceAllSum(weight), ScalarZero(weight.Graph(), weight.DType()))
+	gamma = Where(some, gamma, last)
+	next := Add(nn.Times(last, "cermic/gamma_ema", c.ConsistencyDecay),
+		nn.Times(gamma, "cermic/gamma_ema/rest", 1-c.ConsistencyDecay))
+	mean.SetNodeValue(StopGradient(next))
+	if c.NegFilter {
+		return Where(some, next, ZerosLike(next))
+	}
+	return next
 }
 
 // boundScores scales the scores of an agent step, positive [B] and negative [B,K], to a root mean square of at most

@@ -21,8 +21,8 @@ var decisions = map[int]map[string]string{
 	1: {"alpha": "-1"},
 	2: {"lb_sign": "negative", "c_low": "9"},
 	3: {"d_x": "0", "logstd_min": "2", "logstd_max": "30"},
-	4: {"explore_nce": "-1", "explore_reduce": "median"},
-	5: {"psi_norm": "batch"},
+	4: {"explore_nce": "-1"},
+	5: {}, // Ψ is divided by the length of x_t
 	6: {"eps": "0", "amb_gamma1": "0", "amb_gamma2": "0.5"},
 	7: {"c_bar": "-1"},
 	8: {"calib_form": "free", "calib_kappa": "-1"},

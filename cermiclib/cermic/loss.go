@@ -54,7 +54,7 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 
 	total = ScalarZero(s.Graph(), s.DType())
 	if c.Exploit {
-		m, q := c.normalisePsi(sc, mu, variance, b.weight)
+		m, q := c.normalisePsi(mu, variance)
 		f := mem.Context(sc.At("memory"), b.memory)
 		gamma := c.consistencyOf(sc, f, b.reward, b.negative, Mul(b.weight, f.Exists))
 		h := c.calibration(sc, f.Now, m, q, b.weight)
@@ -101,7 +101,7 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 		square := nn.Average(ReduceMean(Square(Sub(next, predicted)), -1), b.weight)
 		c.followError(sc, square)
 		logSpread := c.logSpread(sc, x)
-		explore := nn.Average(c.logLikelihood(next, predicted, logSpread), b.weight)
+		explore := nn.Average(logLikelihood(next, predicted, logSpread), b.weight)
 		report("explore", explore)
 		report("decoder_rmse", Sqrt(square))
 		report("decoder_std", Exp(logSpread))

@@ -20,37 +20,28 @@ func below(scopes ...string) func(path string) bool {
 }
 
 func TestExploreLossHasTheRightGradient(t *testing.T) {
-	for _, reduce := range []string{OverMean, OverSum} {
-		c := trialConfig()
-		c.ExploreReduce, c.Exploit = reduce, false
-		tr := newTrial(t, c, total)
-		tr.stir()
-		if n := tr.checkGradients(func(string) bool { return true }); n != len(tr.vars) {
-			t.Errorf("%s: %d of %d variables have a gradient", reduce, n, len(tr.vars))
-		}
+	c := trialConfig()
+	c.Exploit = false
+	tr := newTrial(t, c, total)
+	tr.stir()
+	if n := tr.checkGradients(func(string) bool { return true }); n != len(tr.vars) {
+		t.Errorf("%d of %d variables have a gradient", n, len(tr.vars))
 	}
 }
 
 func TestExploitLossesHaveTheRightGradient(t *testing.T) {
-	ways := []struct{ form, norm string }{
-		{CalibBounded, PsiPerDim}, {CalibPlain, PsiRunning}, {CalibAnchored, PsiPerDim}, {CalibResidual, PsiPerDim},
-		{CalibPlain, PsiPerDim}, {CalibBounded, PsiNone}, {CalibBounded, PsiRunning},
-	}
-	if testing.Short() {
-		ways = ways[:2]
-	}
-	for _, way := range ways {
+	for _, form := range []string{CalibBounded, CalibPlain, CalibAnchored, CalibResidual} {
 		for _, term := range []string{"loss_upper", "loss_lower"} {
 			c := trialConfig()
-			c.CalibForm, c.PsiNorm, c.Alpha = way.form, way.norm, 0
+			c.CalibForm, c.Alpha = form, 0
 			c.Upper, c.Lower = -50, 50 // both ReLUs on their slope
-			c.ConsistencyDecay = 1     // fixes γ and the running moments of Ψ, as their gradients are stopped
+			c.ConsistencyDecay = 1     // fixes γ, as its gradient is stopped
 			tr := newTrial(t, c, named(term))
 			tr.stir()
 			tr.set("critic/gamma_lo", 0.7)
 			tr.set("critic/gamma_hi", 0.9)
 			if n := tr.checkGradients(below("encoder", "transition", "calibration", "memory")); n == 0 {
-				t.Errorf("%s, %s, %s: no variable has a gradient", way.form, way.norm, term)
+				t.Errorf("%s, %s: no variable has a gradient", form, term)
 			}
 		}
 	}
@@ -164,9 +155,9 @@ func TestTotalIsTheSumOfItsTerms(t *testing.T) {
 
 // Padding and an f_{n-1} that does not exist have no effect.
 func TestPaddingHasNoEffect(t *testing.T) {
-	for norm, negatives := range map[string]string{PsiPerDim: NegativesNoise, PsiRunning: NegativesMarginal} {
+	for negatives, form := range map[string]string{NegativesNoise: CalibPlain, NegativesMarginal: CalibBounded} {
 		c := trialConfig()
-		c.PsiNorm, c.NegKind, c.CalibForm = norm, negatives, CalibResidual
+		c.NegKind, c.CalibForm = negatives, form
 		tr := newTrial(t, c, total)
 		tr.stir()
 		loss, grads, _ := tr.run()
@@ -188,11 +179,11 @@ func TestPaddingHasNoEffect(t *testing.T) {
 		shift(inMemory+1, 1, 5) // in trialBatch these two rows have no f_{n-1}
 		after, afterGrads, _ := tr.run()
 		if after != loss {
-			t.Errorf("%s: the loss changes from %.15f to %.15f", norm, loss, after)
+			t.Errorf("%s: the loss changes from %.15f to %.15f", form, loss, after)
 		}
 		for i, v := range tr.vars {
 			if !slices.Equal(grads[i], afterGrads[i]) {
-				t.Errorf("%s: the gradient at %s changes", norm, v.Path())
+				t.Errorf("%s: the gradient at %s changes", form, v.Path())
 			}
 		}
 	}

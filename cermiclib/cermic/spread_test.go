@@ -73,7 +73,7 @@ func TestNoGradientPassesThroughTheSpread(t *testing.T) {
 	out := evaluate(t, store, func(sc *model.Scope, in []*Node) []*Node {
 		next, mean := ZerosLike(in[0]), in[0]
 		c.followError(sc, ReduceAllMean(Square(Sub(next, mean))))
-		l := ReduceAllMean(c.logLikelihood(next, mean, c.logSpread(sc, mean)))
+		l := ReduceAllMean(logLikelihood(next, mean, c.logSpread(sc, mean)))
 		return Gradient(l, mean)
 	}, [][]float64{{0.3, -0.4}})
 	for i, x := range []float64{0.3, -0.4} {
