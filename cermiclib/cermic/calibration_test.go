@@ -23,7 +23,7 @@ func TestCentredCorrectionsHaveMeanZeroInEveryForm(t *testing.T) {
 	r := rng.New(4, "centred")
 	context, m, q := table(r, rows, width), table(r, rows, 1), table(r, rows, 1)
 	weight := []float64{1, 1, 0, 1, 1}
-	for _, form := range []string{CalibBounded, CalibAnchored, CalibResidual, CalibPlain} {
+	for _, form := range []string{CalibBounded, CalibPlain} {
 		c := Default()
 		c.CalibForm = form
 		out := evaluate(t, nn.NewStore(5), func(sc *model.Scope, in []*graph.Node) []*graph.Node {

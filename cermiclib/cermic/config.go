@@ -49,21 +49,16 @@ type Config struct {
 	SpreadRadius float64 `json:"amb_gamma2" help:"γ₂, radius of the ambiguity set around the second moment, above max(γ₁, 1)"`
 
 	// Calibration: consistency.go, negatives.go
-	CalibForm         string  `json:"calib_form" oneof:"bounded,anchored,residual,plain" help:"form of the calibration h(γf, μ)"`
-	CalibKappa        float64 `json:"calib_kappa" range:"0.." help:"κ, largest correction of the bounded h before centring, in units of √Σ_Ψ"`
-	CalibCentre       bool    `json:"calib_centre" help:"corrections have mean 0 over the minibatch"`
-	MIBounds          string  `json:"mi_bounds" oneof:"sound,appendix,printed" help:"bounds of the mutual information in γ; appendix and printed are the paper's"`
-	CriticSquash      string  `json:"critic_squash" oneof:"sigmoid,softmax" help:"function that maps the critic's scores into [0,1]"`
-	CriticBound       float64 `json:"critic_bound,omitzero" range:"0.." help:"largest root mean square of a step's scores before critic_squash; 0: unbounded"`
-	NegKind           string  `json:"neg_kind" oneof:"marginal,noise" help:"negatives of InfoNCE; marginal: f_n of other agent steps (the appendix), noise: f_n plus noise"`
-	NegScale          float64 `json:"neg_scale" range:"0.." help:"standard deviation of the noise of neg_kind=noise, relative to f_n's"`
-	NegFilter         bool    `json:"neg_filter" help:"negatives come from agent steps with an f_{n-1}, as positives do"`
-	Negatives         int     `json:"n_neg" range:"1..4096" help:"number of negatives per agent step"`
-	ConsistencyDecay  float64 `json:"gamma_ema" range:"[0..1)" help:"decay of the running mean of γ"`
-	ConsistencyGrad   bool    `json:"gamma_grad" help:"L_exploit trains the critic through γ, by 1 − gamma_ema of its gradient"`
-	ConsistencyCoef   float64 `json:"nce_coef" range:"0.." help:"weight of the critic's InfoNCE loss; the paper's total loss does not show it"`
-	ConsistencyMemory bool    `json:"nce_into_memory" help:"the InfoNCE loss also trains the memory; else only the critic"`
-	RewardFeature     string  `json:"reward_feat" oneof:"symlog,raw,running_std" help:"form of the last extrinsic reward r^e_{t−1} as input of the critic"`
+	CalibForm        string  `json:"calib_form" oneof:"bounded,plain" help:"form of the calibration h(γf, μ); plain: a function without a bound"`
+	CalibKappa       float64 `json:"calib_kappa" range:"0.." help:"κ, largest correction of the bounded h before centring, in units of √Σ_Ψ"`
+	CalibCentre      bool    `json:"calib_centre" help:"corrections have mean 0 over the minibatch"`
+	MIBounds         string  `json:"mi_bounds" oneof:"sound,appendix,printed" help:"bounds of the mutual information in γ; appendix and printed are the paper's"`
+	CriticBound      float64 `json:"critic_bound,omitzero" range:"0.." help:"largest root mean square of a step's scores before the sigmoid; 0: unbounded"`
+	NegKind          string  `json:"neg_kind" oneof:"marginal,noise" help:"negatives of InfoNCE; marginal: f_n of other agent steps (the appendix), noise: f_n plus noise"`
+	NegFilter        bool    `json:"neg_filter" help:"negatives come from agent steps with an f_{n-1}, as positives do"`
+	Negatives        int     `json:"n_neg" range:"1..4096" help:"number of negatives per agent step"`
+	ConsistencyDecay float64 `json:"gamma_ema" range:"[0..1)" help:"decay of the running mean of γ"`
+	ConsistencyCoef  float64 `json:"nce_coef" range:"0.." help:"weight of the critic's InfoNCE loss; the paper's total loss does not show it"`
 
 	// Intrinsic reward: reward.go, form.go. The paper adds r^i without normalisation, with weight 1.
 	Form   Form    `json:"int_form,omitzero" help:"formula of the intrinsic reward r^i; kl: the paper's √KL"`
@@ -80,8 +75,13 @@ type Config struct {
 	GradClip  float64 `json:"grad_clip" range:"(0..)" help:"largest global norm of the module's gradient; larger ones are scaled down"`
 
 	// Former settings.
+	_ conf.Constant `json:"critic_squash" value:"sigmoid"`
 	_ conf.Constant `json:"explore_reduce" value:"mean"`
+	_ conf.Constant `json:"gamma_grad" value:"false"`
+	_ conf.Constant `json:"nce_into_memory" value:"true"`
+	_ conf.Constant `json:"neg_scale" value:"1"`
 	_ conf.Constant `json:"psi_norm" value:"per_dim"`
+	_ conf.Constant `json:"reward_feat" value:"symlog"`
 }
 
 var _ explore.Config = Config{}
@@ -99,9 +99,9 @@ func Default() Config {
 		Exploit: true, Upper: 1, Lower: 0, LowerSign: SignDerived,
 		Chance: 0.1, MeanRadius: 0.05, SpreadRadius: 1.05,
 		CalibForm: CalibBounded, CalibKappa: 1, CalibCentre: true,
-		MIBounds: BoundsSound, CriticSquash: SquashSigmoid, CriticBound: 5,
-		NegKind: NegativesMarginal, NegScale: 1, NegFilter: true, Negatives: 16,
-		ConsistencyDecay: 0.99, ConsistencyCoef: 1, ConsistencyMemory: true, RewardFeature: FeatureSymlog,
+		MIBounds: BoundsSound, CriticBound: 5,
+		NegKind: NegativesMarginal, NegFilter: true, Negatives: 16,
+		ConsistencyDecay: 0.99, ConsistencyCoef: 1,
 		Form: KL{}, Bonus: bonus(),
 		Steps: 25, Fraction: 1, Minibatch: 128, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
 	}

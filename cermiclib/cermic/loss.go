@@ -19,7 +19,7 @@ type batch struct {
 	act       *Node   // [B,A] vector form of the action
 	noise     *Node   // [B,X] standard normal, for x_t
 	weight    *Node   // [B] 1 where the agent step counts, 0 for padding
-	reward    *Node   // [B] r^e_{t-1} in the form of reward_feat
+	reward    *Node   // [B] rewardBefore
 	negative  *Node   // input of negativeScores
 	memory    []*Node // inputs of the memory
 }

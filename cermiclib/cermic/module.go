@@ -51,7 +51,6 @@ type module struct {
 	names     []string      // names of the scalars that step reports
 	sampler   sampler
 	bonus     explore.RewardNormaliser
-	extrinsic rl.Running // of r^e, for reward_feat=running_std
 	health    health
 	last      []float32     // [E,N] r^e of the step before the next rollout; nil before the first one
 	raw       []float32     // [T,E,N] r^i of the last rollout
@@ -172,11 +171,6 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	if err := memory.Watch(m.mem, x); err != nil {
 		return nil, err
 	}
-	if m.cfg.RewardFeature == FeatureRunningStd {
-		for _, r := range x.Extrinsic {
-			m.extrinsic.Add(float64(r))
-		}
-	}
 	means, steps, err := m.step.Means(ctx, m.names, func(yield func(error) bool) {
 		step := 0
 		for rows, weight := range m.minibatches(x) {
@@ -258,10 +252,10 @@ func oneHot(dst []float32, i int) {
 	}
 }
 
-// rewardTiny avoids a division by zero if all rewards are equal.
-const rewardTiny = 1e-8
-
-// rewardBefore is r^e_{t-1} of an agent step in the form that reward_feat selects; it is 0 at the start of an episode.
+// rewardBefore is sign(r)·log(1+|r|) of r = r^e_{t-1} of an agent step; it is 0 at the start of an episode.
+//
+// Reading: the paper gives the critic r^e_{t-1} itself. Rewards range from 0.01 to 200, which the logarithm evens out
+// (D11).
 func (m *module) rewardBefore(x *rl.Rollout, row int) float32 {
 	r := 0.0
 	switch before := row - x.E*x.N; {
@@ -272,30 +266,23 @@ func (m *module) rewardBefore(x *rl.Rollout, row int) float32 {
 	case m.last != nil:
 		r = float64(m.last[row])
 	}
-	switch m.cfg.RewardFeature {
-	case FeatureSymlog:
-		r = math.Copysign(math.Log1p(math.Abs(r)), r)
-	case FeatureRunningStd:
-		r /= m.extrinsic.Std() + rewardTiny
-	}
-	return float32(r)
+	return float32(math.Copysign(math.Log1p(math.Abs(r)), r))
 }
 
 // state is the module's state outside the variable store.
 type state struct {
-	Bonus     json.RawMessage
-	Extrinsic rl.Running
-	Last      []float32
-	Sighted   []bool `json:",omitempty"`
-	Memory    []byte // state of a memory that is an rl.Saver
-	Form      []byte `json:",omitempty"` // state of the formula of r^i
-	Context   []byte `json:",omitempty"` // state of the memory that actors read
+	Bonus   json.RawMessage
+	Last    []float32
+	Sighted []bool `json:",omitempty"`
+	Memory  []byte // state of a memory that is an rl.Saver
+	Form    []byte `json:",omitempty"` // state of the formula of r^i
+	Context []byte `json:",omitempty"` // state of the memory that actors read
 }
 
-// Save returns the running statistics and the state that the memory carries between rollout batches. The running means
+// Save returns the running statistics of r^i and the state that the memory carries between rollout batches. The running means
 // of γ are variables of the store.
 func (m *module) Save() []byte {
-	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Sighted: m.sighted, Form: m.form.Save(),
+	s := state{Bonus: m.bonus.Save(), Last: m.last, Sighted: m.sighted, Form: m.form.Save(),
 		Memory: memory.Save(m.mem)}
 	if m.context != nil {
 		s.Context = memory.Save(m.context.mem)
@@ -331,7 +318,7 @@ func (m *module) Load(data []byte) error {
 	if err := m.bonus.Load(s.Bonus); err != nil {
 		return err
 	}
-	m.extrinsic, m.last, m.sighted = s.Extrinsic, s.Last, s.Sighted
+	m.last, m.sighted = s.Last, s.Sighted
 	return nil
 }
 

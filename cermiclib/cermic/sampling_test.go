@@ -88,14 +88,15 @@ func TestMarginalNegativesComeFromOtherEnvs(t *testing.T) {
 func TestRewardBeforeStopsAtEpisodes(t *testing.T) {
 	spec := fakeSpec(2)
 	x := fakeRollout(spec, 10, 0) // environment 0 ends with step 6, environment 1 with step 5
-	c := small()
-	c.RewardFeature = FeatureRaw
-	m, _ := newModule(t, c, spec, 1)
+	m, _ := newModule(t, small(), spec, 1)
+	symlog := func(r float32) float32 {
+		return float32(math.Copysign(math.Log1p(math.Abs(float64(r))), float64(r)))
+	}
 	for row := range x.Rows() {
 		frame := row / 3
 		want := float32(0)
 		if started := frame < 2 || frame == 7*2 || frame == 6*2+1; !started {
-			want = x.Extrinsic[row-6]
+			want = symlog(x.Extrinsic[row-6])
 		}
 		if got := m.rewardBefore(x, row); got != want {
 			t.Errorf("row %d: the reward before is %g, want %g", row, got, want)
@@ -103,10 +104,9 @@ func TestRewardBeforeStopsAtEpisodes(t *testing.T) {
 	}
 	must.Value(m.Update(t.Context(), x))
 	x.IsFirst[0] = 0 // the episode of environment 0 began in the previous rollout batch
-	if got, want := m.rewardBefore(x, 2), x.Extrinsic[9*6+2]; got != want {
+	if got, want := m.rewardBefore(x, 2), symlog(x.Extrinsic[9*6+2]); got != want {
 		t.Errorf("the reward before the rollout batch is %g, want %g", got, want)
 	}
-	m.cfg.RewardFeature = FeatureSymlog
 	x.Extrinsic[0] = -(float32(math.E) - 1)
 	if got := m.rewardBefore(x, 6); math.Abs(float64(got)+1) > 1e-6 {
 		t.Errorf("symlog of 1-e is %g, want -1", got)
