@@ -29,8 +29,6 @@ type Config struct {
 	Latent      int     `json:"d_x" range:"1..8192" help:"length of the latent code x_t; not in the paper"`
 	Hidden      int     `json:"phi_hidden,omitzero" range:"0..8192" help:"width of φ and ψ; 0: 256, as in Dynamic Bottleneck; not in the paper"`
 	Polyak      float64 `json:"ema_tau" range:"0..1" help:"τ of the target encoder, per gradient step; not in the paper"`
-	AgentID     bool    `json:"cermic_agent_id" help:"φ also receives the agent's index; for heterogeneous agents"`
-	EmbedNorm   bool    `json:"enc_ln" help:"s_t has mean 0 and variance 1 over its components"`
 	LogScaleMin float64 `json:"logstd_min" range:"-20..20" help:"lower bound of log σ of x_t; low values make the code deterministic"`
 	LogScaleMax float64 `json:"logstd_max" range:"-20..20" help:"upper bound of log σ of x_t"`
 
@@ -75,7 +73,9 @@ type Config struct {
 	GradClip  float64 `json:"grad_clip" range:"(0..)" help:"largest global norm of the module's gradient; larger ones are scaled down"`
 
 	// Former settings.
+	_ conf.Constant `json:"cermic_agent_id" value:"false"`
 	_ conf.Constant `json:"critic_squash" value:"sigmoid"`
+	_ conf.Constant `json:"enc_ln" value:"true"`
 	_ conf.Constant `json:"explore_reduce" value:"mean"`
 	_ conf.Constant `json:"gamma_grad" value:"false"`
 	_ conf.Constant `json:"nce_into_memory" value:"true"`
@@ -94,7 +94,7 @@ func init() { explore.Register(Default()) }
 func Default() Config {
 	return Config{
 		Memory: memory.DefaultGraph(), PeerChannels: true,
-		Embed: 64, Latent: 64, Polyak: 0.005, EmbedNorm: true, LogScaleMin: -2.3, LogScaleMax: 1,
+		Embed: 64, Latent: 64, Polyak: 0.005, LogScaleMin: -2.3, LogScaleMax: 1,
 		Alpha: 0.2, Contrast: 0.1, PsiSpread: SpreadOptimal,
 		Exploit: true, Upper: 1, Lower: 0, LowerSign: SignDerived,
 		Chance: 0.1, MeanRadius: 0.05, SpreadRadius: 1.05,

@@ -123,7 +123,7 @@ func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) 
 	inputs := []nn.Input{
 		inObs:      nn.F32("obs", rows, b.Spec.InLen()),
 		inNext:     nn.F32("next", rows, b.Spec.InLen()),
-		inAct:      nn.F32("act", rows, c.actLen(b.Spec)),
+		inAct:      nn.F32("act", rows, b.Spec.Act.Len()),
 		inNoise:    nn.F32("noise", rows, c.Latent),
 		inWeight:   nn.F32("weight", rows),
 		inReward:   nn.F32("reward", rows),
@@ -210,7 +210,7 @@ func (m *module) stream(purpose string, iteration, index int) *rng.Rand {
 func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	nn.FeedEach(m.step, inObs, rows, x.Gather)
 	nn.FeedEach(m.step, inNext, rows, x.GatherNext)
-	nn.FeedEach(m.step, inAct, rows, func(dst []float32, row int) { m.cfg.action(x, dst, row) })
+	nn.FeedEach(m.step, inAct, rows, x.ActionVector)
 	m.step.Feed(inNoise, func(dst []float32) { normal(dst, m.stream("cermic latent", x.Iteration, step)) })
 	m.step.Feed(inWeight, func(dst []float32) { copy(dst, weight) })
 	nn.FeedEach(m.step, inReward, rows, func(dst []float32, row int) { dst[0] = m.rewardBefore(x, row) })
@@ -225,30 +225,6 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	}
 	if m.mem != nil {
 		m.mem.Gather(m.step.Program, inMemory, x, rows)
-	}
-}
-
-// actLen is the length of φ's action input.
-func (c Config) actLen(s *envs.Spec) int {
-	if c.AgentID {
-		return s.Act.Len() + s.Agents
-	}
-	return s.Act.Len()
-}
-
-// action writes φ's action input for an agent step: the action vector, then the agent's index as one-hot if AgentID is
-// set.
-func (c Config) action(x *rl.Rollout, dst []float32, row int) {
-	a := x.Spec.Act.Len()
-	x.ActionVector(dst[:a], row)
-	oneHot(dst[a:], row%x.N)
-}
-
-// oneHot writes the one-hot vector of i into dst, which may be empty.
-func oneHot(dst []float32, i int) {
-	if len(dst) > 0 {
-		clear(dst)
-		dst[i] = 1
 	}
 }
 

@@ -19,19 +19,19 @@ const (
 	momentumScope = "momentum"
 )
 
-// embed maps o_t [B,I] to s_t = θ(o_t) [B,S].
+// embed maps o_t [B,I] to s_t = θ(o_t) [B,S], with mean 0 and variance 1 over components.
 //
 // paper:encoder  s_t = θ(o_t), s_{t+1} = θᵐ(o_{t+1}); θᵐ has θ's structure and is a momentum average of it
 //
 // Reading: θ belongs to the module. Actor and critic neither share nor train it, which keeps the module a plug-in
 // (D22).
 func (c Config) embed(sc *model.Scope, spec *envs.Spec, obs *Node) *Node {
-	return nn.Encode(sc.At(encoderScope), spec, obs, c.Embed, c.EmbedNorm)
+	return nn.Encode(sc.At(encoderScope), spec, obs, c.Embed, true)
 }
 
 // embedNext maps o_{t+1} [B,I] to s_{t+1} = θᵐ(o_{t+1}) [B,S] without a gradient. embed must have created θ before.
 func (c Config) embedNext(sc *model.Scope, spec *envs.Spec, next *Node) *Node {
-	s := nn.Encode(sc.At(momentumScope), spec, next, c.Embed, c.EmbedNorm)
+	s := nn.Encode(sc.At(momentumScope), spec, next, c.Embed, true)
 	nn.TargetCopy(sc.At(encoderScope), sc.At(momentumScope))
 	return StopGradient(s)
 }
