@@ -94,7 +94,7 @@ func corrections(t *testing.T, m *module, x *rl.Rollout) (without, with, mean, s
 		h := c.calibration(sc, f.Now, mean, q, in.weight)(gamma)
 		return []*graph.Node{graph.Div(graph.Sub(h, mean), q)}
 	}))
-	rows, weight := m.sampler.draw(x, 1, b, rng.New(1, "probe"))
+	rows, weight := m.sampler.draw(x, b, rng.New(1, "probe"))
 	step := m.step
 	m.step = p
 	m.feed(x, rows[:b], weight[:b], 0)
@@ -123,7 +123,7 @@ func TestCalibrationSeparatesSituationsWithPeers(t *testing.T) {
 	for _, centre := range []bool{true, false} {
 		c := small()
 		c.Memory = memory.MLP{Embed: 16, Hidden: 16, Width: 16}
-		c.Embed, c.Negatives, c.Minibatch, c.Fraction, c.Steps, c.Epochs, c.LR = 16, 8, 128, 0.5, 0, 1, 2e-3
+		c.Embed, c.Negatives, c.Minibatch, c.Steps, c.LR = 16, 8, 128, 12, 2e-3
 		c.CalibCentre = centre
 		m := must.Value(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1})).(*module)
 		for it := range 32 {

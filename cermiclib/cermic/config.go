@@ -64,9 +64,7 @@ type Config struct {
 	explore.Bonus
 
 	// Training: module.go, sampling.go
-	Steps     int     `json:"cermic_steps,omitzero" range:"0..100000" help:"gradient steps of the module after each rollout batch; 0: see cermic_epochs"`
-	Epochs    int     `json:"cermic_epochs" range:"0..10000" help:"epochs of the module over each rollout batch, with cermic_steps=0; 0: not trained"`
-	Fraction  float64 `json:"cermic_frac" range:"(0..1]" help:"fraction of the agent steps that each epoch samples; with cermic_steps=0"`
+	Steps     int     `json:"cermic_steps,omitzero" range:"0..100000" help:"gradient steps of the module after each rollout batch; 0: not trained"`
 	Minibatch int     `json:"cermic_minibatch" range:"2..100000000" help:"agent steps per gradient step of the module"`
 	LR        float64 `json:"lr" range:"(0..)" help:"Adam's step size for the module; the paper: 1e-4"`
 	AdamEps   float64 `json:"adam_eps" range:"(0..)" help:"Adam's ε for the module; the paper: 1e-6"`
@@ -74,6 +72,8 @@ type Config struct {
 
 	// Former settings.
 	_ conf.Constant `json:"cermic_agent_id" value:"false"`
+	_ conf.Constant `json:"cermic_epochs" value:"0"`
+	_ conf.Constant `json:"cermic_frac" value:"1"`
 	_ conf.Constant `json:"critic_squash" value:"sigmoid"`
 	_ conf.Constant `json:"enc_ln" value:"true"`
 	_ conf.Constant `json:"explore_reduce" value:"mean"`
@@ -103,7 +103,7 @@ func Default() Config {
 		NegKind: NegativesMarginal, NegFilter: true, Negatives: 16,
 		ConsistencyDecay: 0.99, ConsistencyCoef: 1,
 		Form: KL{}, Bonus: bonus(),
-		Steps: 25, Fraction: 1, Minibatch: 128, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
+		Steps: 25, Minibatch: 128, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
 	}
 }
 
@@ -207,10 +207,6 @@ func (c Config) validateParts() error {
 	}
 	if c.ActorContext && !c.Exploit {
 		return fmt.Errorf("actor_uses_context needs the memory, which exploit=false leaves out: change one of them")
-	}
-	if c.Steps > 0 && c.Epochs > 0 {
-		return fmt.Errorf("cermic_steps is %d and cermic_epochs is %d, but only one may be positive: set the other to 0",
-			c.Steps, c.Epochs)
 	}
 	return nil
 }

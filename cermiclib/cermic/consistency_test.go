@@ -136,7 +136,8 @@ func TestConsistencyDoesNotCollapseTheFeatures(t *testing.T) {
 	m := &module{cfg: c, seed: 1}
 	s := sampler{chunk: 1}
 	for step := range steps {
-		rows, weight := s.draw(x, float64(b)/float64(x.Rows()), b, m.stream("rows", 0, step))
+		rows, weight := s.draw(x, b, m.stream("rows", 0, step))
+		rows = rows[:b]
 		p.Feed(0, func(dst []float32) {
 			for k, row := range rows {
 				dst[k] = m.rewardBefore(x, int(row))

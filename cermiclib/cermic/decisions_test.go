@@ -34,7 +34,7 @@ var decisions = map[int]map[string]string{
 	14: {"int_norm": "rank", "int_memory": "2", "int_coef": "-1", "int_clip": "0", "int_anneal": "cosine",
 		"int_anneal_frames": "0"},
 	15: {"actor_uses_context": ""},
-	16: {"cermic_epochs": "-1", "cermic_frac": "0", "cermic_minibatch": "1"},
+	16: {"cermic_minibatch": "1"},
 	17: {}, // a setting of value learners
 	18: {"ema_tau": "2"},
 	19: {}, // the detector distinguishes agents

@@ -11,17 +11,17 @@ import (
 	"cermic/envs/rng"
 )
 
-func TestDrawTakesTheShareWithoutRepeats(t *testing.T) {
+func TestDrawTakesEveryLivingStepOnce(t *testing.T) {
 	x := fakeRollout(fakeSpec(4), 20, 0) // 240 agent steps
 	x.Alive[7], x.Alive[100] = 0, 0
 	s := sampler{chunk: 1}
-	rows, weight := s.draw(x, 0.25, 16, rng.New(1, "draw"))
-	if len(rows) != 64 || len(weight) != 64 { // ⌈0.25·238⌉ = 60, padded to four minibatches
-		t.Fatalf("%d rows and %d weights, want 64", len(rows), len(weight))
+	rows, weight := s.draw(x, 16, rng.New(1, "draw"))
+	if len(rows) != 240 || len(weight) != 240 { // 238, padded to fifteen minibatches
+		t.Fatalf("%d rows and %d weights, want 240", len(rows), len(weight))
 	}
 	seen := map[int32]bool{}
 	for i, row := range rows {
-		if counts := weight[i] == 1; counts != (i < 60) || (!counts && weight[i] != 0) {
+		if counts := weight[i] == 1; counts != (i < 238) || (!counts && weight[i] != 0) {
 			t.Errorf("row %d of the draw has weight %g", i, weight[i])
 		} else if counts && seen[row] {
 			t.Errorf("agent step %d is drawn twice", row)
@@ -31,7 +31,7 @@ func TestDrawTakesTheShareWithoutRepeats(t *testing.T) {
 	if seen[7] || seen[100] {
 		t.Error("a step of a dead agent is drawn")
 	}
-	again, _ := s.draw(x, 0.25, 16, rng.New(2, "draw"))
+	again, _ := s.draw(x, 16, rng.New(2, "draw"))
 	if slices.Equal(rows, again) {
 		t.Error("another stream draws the same rows")
 	}
@@ -43,7 +43,7 @@ func TestDrawKeepsChunksTogether(t *testing.T) {
 	dead := 9*6 + 2               // last step of agent 2 of environment 0
 	x.Alive[dead] = 0
 	s := sampler{chunk: 4}
-	rows, weight := s.draw(x, 1, 4, rng.New(1, "draw"))
+	rows, weight := s.draw(x, 4, rng.New(1, "draw"))
 	if len(rows) != 3*6*4 {
 		t.Fatalf("%d rows, want 3 chunks of 4 steps for each of 6 agents", len(rows))
 	}
@@ -72,8 +72,8 @@ func TestDrawKeepsChunksTogether(t *testing.T) {
 func TestMarginalNegativesComeFromOtherEnvs(t *testing.T) {
 	x := fakeRollout(fakeSpec(3), 10, 0)
 	s := sampler{chunk: 1}
-	rows, weight := s.draw(x, 0.2, 20, rng.New(1, "draw")) // 18 agent steps and two of padding
-	dst := make([]int32, 20*4)
+	rows, weight := s.draw(x, 100, rng.New(1, "draw")) // 90 agent steps and ten of padding
+	dst := make([]int32, 100*4)
 	marginalRows(dst, 4, x, rows, weight, rng.New(1, "strangers"))
 	for i, other := range dst {
 		if weight[other] == 0 {

@@ -30,7 +30,6 @@ func TestImpossibleSettingsAreRefusedByName(t *testing.T) {
 		"logstd_min is 2":                    func(c *Config) { c.LogScaleMin = 2 },
 		"eps is 1, want above 0 and below 1": func(c *Config) { c.Chance = 1 },
 		"amb_gamma2 is 1, want more":         func(c *Config) { c.SpreadRadius = 1 },
-		"cermic_frac is 0":                   func(c *Config) { c.Fraction = 0 },
 		"lr is 0, want above 0":              func(c *Config) { c.LR = 0 },
 		"KL above 20.8 nats and L_UB bel":    func(c *Config) { c.Latent = 32 },
 		"actor_uses_context":                 func(c *Config) { c.ActorContext, c.Exploit = true, false },
