@@ -76,7 +76,7 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 			{From: source, To: "reward", Dashed: true},
 		},
 	}
-	if set("memory.det_online") == "true" && set("memory.pretrain") == memory.PretrainNone { // a pre-trained one is frozen
+	if set("memory.pretrain") == memory.PretrainNone { // of a graph; a pre-trained detector is frozen
 		labels := fmt.Sprintf("[B, %d], labels", spec.Agents)
 		d.Nodes = append(d.Nodes, node(data, "seen", "visible peers", 0, 5, labels, "for training only"),
 			node(loss, "detector", "L_det", 1, 5, "cross-entropy of p_k", "weight "+set("memory.det_coef")))
