@@ -14,7 +14,8 @@ import (
 
 // Config holds every setting of the module. Default and Literal return complete ones; change fields of these.
 //
-// Where the paper leaves a choice open, a field selects the reading and its help names the default.
+// Where the paper leaves a choice open, a field selects the reading and its help names the default, or a comment at the
+// formula states the only reading. DECISIONS.md lists them all.
 type Config struct {
 	Memory memory.Config `json:"memory" help:"memory that infers the peers' intention f_n^o; the paper: graph"`
 
@@ -96,12 +97,9 @@ func Default() Config {
 		Memory: memory.DefaultGraph(), PeerChannels: true,
 		Embed: 64, Latent: 64, Polyak: 0.005, LogScaleMin: -2.3, LogScaleMax: 1,
 		Alpha: 0.2, Contrast: 0.1, PsiSpread: SpreadOptimal,
-		Exploit: true, Upper: 1, Lower: 0, LowerSign: SignDerived,
-		Chance: 0.1, MeanRadius: 0.05, SpreadRadius: 1.05,
-		CalibForm: CalibBounded, CalibKappa: 1, CalibCentre: true,
-		MIBounds: BoundsSound, CriticBound: 5,
-		NegKind: NegativesMarginal, NegFilter: true, Negatives: 16,
-		ConsistencyDecay: 0.99, ConsistencyCoef: 1,
+		Exploit: true, Upper: 1, Lower: 0, LowerSign: SignDerived, Chance: 0.1, MeanRadius: 0.05, SpreadRadius: 1.05,
+		CalibForm: CalibBounded, CalibKappa: 1, CalibCentre: true, MIBounds: BoundsSound, CriticBound: 5,
+		NegKind: NegativesMarginal, NegFilter: true, Negatives: 16, ConsistencyDecay: 0.99, ConsistencyCoef: 1,
 		Form: KL{}, Bonus: bonus(),
 		Steps: 25, Minibatch: 128, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
 	}

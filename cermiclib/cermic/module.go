@@ -255,8 +255,8 @@ type state struct {
 	Context []byte `json:",omitempty"` // state of the memory that actors read
 }
 
-// Save returns the running statistics of r^i and the state that the memory carries between rollout batches. The running means
-// of γ are variables of the store.
+// Save returns the running statistics of r^i and the state that the memory carries between rollout batches. The running
+// means of γ are variables of the store.
 func (m *module) Save() []byte {
 	s := state{Bonus: m.bonus.Save(), Last: m.last, Sighted: m.sighted, Form: m.form.Save(),
 		Memory: memory.Save(m.mem)}
