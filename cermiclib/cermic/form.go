@@ -114,11 +114,8 @@ const scoreBatch = 512
 type scorer struct{ prog *nn.Program }
 
 // newScorer compiles fn, whose inputs are the module's scope, o_t and the actions.
-func newScorer(b *nn.Build, name string,
-	fn func(sc *model.Scope, in []*graph.Node) []*graph.Node) (*scorer, error) {
-	inputs := []nn.Input{
-		nn.F32("obs", scoreBatch, b.Spec.InLen()), nn.F32("act", scoreBatch, b.Spec.Act.Len()),
-	}
+func newScorer(b *nn.Build, name string, fn func(*model.Scope, []*graph.Node) []*graph.Node) (*scorer, error) {
+	inputs := []nn.Input{nn.F32("obs", scoreBatch, b.Spec.InLen()), nn.F32("act", scoreBatch, b.Spec.Act.Len())}
 	prog, err := nn.NewProgram(b, name, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return fn(sc.At(scope), in)
 	})
