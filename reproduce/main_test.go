@@ -347,7 +347,7 @@ func tinyTraining(method, store string, more ...string) []string {
 		"task.copies=5", "task.max_steps=35", "budget.frames=300", "budget.eval_every=50", "budget.eval_episodes=3"}
 	if method == "mappo-cermic" {
 		args = append(args, "explore.d_s=8", "explore.d_x=8", "explore.phi_hidden=8", "explore.c_bar=8", "explore.n_neg=2",
-			"explore.cermic_epochs=0", "explore.cermic_steps=1", "explore.cermic_minibatch=40", "explore.memory=mlp",
+			"explore.cermic_steps=1", "explore.cermic_minibatch=40", "explore.memory=mlp",
 			"explore.memory.hidden=8", "explore.memory.d_f=8", "explore.memory.d_obs_enc=8", "budget.frames=150")
 	}
 	return append(args, more...)

@@ -23,7 +23,7 @@ func TestCentredCorrectionsHaveMeanZeroInEveryForm(t *testing.T) {
 	r := rng.New(4, "centred")
 	context, m, q := table(r, rows, width), table(r, rows, 1), table(r, rows, 1)
 	weight := []float64{1, 1, 0, 1, 1}
-	for _, form := range []string{CalibBounded, CalibAnchored, CalibResidual, CalibPlain} {
+	for _, form := range []string{CalibBounded, CalibPlain} {
 		c := Default()
 		c.CalibForm = form
 		out := evaluate(t, nn.NewStore(5), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
@@ -88,13 +88,13 @@ func corrections(t *testing.T, m *module, x *rl.Rollout) (without, with, mean, s
 	c, b := m.cfg, m.minibatch
 	p := must.Value(m.program(m.build, "probe", func(sc *model.Scope, in batch) []*graph.Node {
 		mu, variance := psiMoments(c.latent(sc, c.embed(sc, in.spec, in.obs), in.act))
-		mean, q := c.normalisePsi(sc, mu, variance, in.weight)
+		mean, q := c.normalisePsi(mu, variance)
 		f := m.mem.Context(sc.At("memory"), in.memory)
 		gamma := nn.Frozen(sc.At("critic"), mean, "gamma_lo", nn.AllZero).NodeValue(mean)
 		h := c.calibration(sc, f.Now, mean, q, in.weight)(gamma)
 		return []*graph.Node{graph.Div(graph.Sub(h, mean), q)}
 	}))
-	rows, weight := m.sampler.draw(x, 1, b, rng.New(1, "probe"))
+	rows, weight := m.sampler.draw(x, b, rng.New(1, "probe"))
 	step := m.step
 	m.step = p
 	m.feed(x, rows[:b], weight[:b], 0)
@@ -123,7 +123,7 @@ func TestCalibrationSeparatesSituationsWithPeers(t *testing.T) {
 	for _, centre := range []bool{true, false} {
 		c := small()
 		c.Memory = memory.MLP{Embed: 16, Hidden: 16, Width: 16}
-		c.Embed, c.Negatives, c.Minibatch, c.Fraction, c.Steps, c.Epochs, c.LR = 16, 8, 128, 0.5, 0, 1, 2e-3
+		c.Embed, c.Negatives, c.Minibatch, c.Steps, c.LR = 16, 8, 128, 12, 2e-3
 		c.CalibCentre = centre
 		m := must.Value(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1})).(*module)
 		for it := range 32 {

@@ -14,7 +14,8 @@ import (
 
 // Config holds every setting of the module. Default and Literal return complete ones; change fields of these.
 //
-// Where the paper leaves a choice open, a field selects the reading and its help names the default.
+// Where the paper leaves a choice open, a field selects the reading and its help names the default, or a comment at the
+// formula states the only reading. DECISIONS.md lists them all.
 type Config struct {
 	Memory memory.Config `json:"memory" help:"memory that infers the peers' intention f_n^o; the paper: graph"`
 
@@ -29,43 +30,34 @@ type Config struct {
 	Latent      int     `json:"d_x" range:"1..8192" help:"length of the latent code x_t; not in the paper"`
 	Hidden      int     `json:"phi_hidden,omitzero" range:"0..8192" help:"width of φ and ψ; 0: 256, as in Dynamic Bottleneck; not in the paper"`
 	Polyak      float64 `json:"ema_tau" range:"0..1" help:"τ of the target encoder, per gradient step; not in the paper"`
-	AgentID     bool    `json:"cermic_agent_id" help:"φ also receives the agent's index; for heterogeneous agents"`
-	EmbedNorm   bool    `json:"enc_ln" help:"s_t has mean 0 and variance 1 over its components"`
 	LogScaleMin float64 `json:"logstd_min" range:"-20..20" help:"lower bound of log σ of x_t; low values make the code deterministic"`
 	LogScaleMax float64 `json:"logstd_max" range:"-20..20" help:"upper bound of log σ of x_t"`
 
 	// L_explore: predict.go
-	Alpha         float64 `json:"alpha" range:"0.." help:"α, weight of L_explore; the paper: 0.2, ablated with 0.5 and 1"`
-	Contrast      float64 `json:"explore_nce" range:"0.." help:"weight of the contrastive term of L_explore; the paper: 0"`
-	PsiSpread     string  `json:"psi_spread" oneof:"optimal,learned,unit" help:"standard deviation σ_ψ of the decoder; optimal: a running mean of its error, unit: 1"`
-	ExploreReduce string  `json:"explore_reduce" oneof:"mean,sum" help:"reduction of the log-likelihood over the components of s_{t+1}"`
+	Alpha     float64 `json:"alpha" range:"0.." help:"α, weight of L_explore; the paper: 0.2, ablated with 0.5 and 1"`
+	Contrast  float64 `json:"explore_nce" range:"0.." help:"weight of the contrastive term of L_explore; the paper: 0"`
+	PsiSpread string  `json:"psi_spread" oneof:"optimal,learned" help:"standard deviation σ_ψ of the decoder; optimal: a running mean of its error, learned: a weight"`
 
 	// L_exploit: exploit.go
 	Exploit      bool    `json:"exploit" help:"L_exploit and the memory are used; false: the paper's ablation"`
-	PsiNorm      string  `json:"psi_norm" oneof:"per_dim,running,none" help:"normalisation of Ψ before comparison with the levels; per_dim: divided by d_x"`
-	Upper        float64 `json:"c_bar" help:"c̄, upper level of Ψ; not in the paper"`
-	Lower        float64 `json:"c_low" help:"c̲, lower level of Ψ; not in the paper"`
+	Upper        float64 `json:"c_bar" help:"c̄, upper level of Ψ per component of x_t; not in the paper"`
+	Lower        float64 `json:"c_low" help:"c̲, lower level of Ψ per component of x_t; not in the paper"`
 	LowerSign    string  `json:"lb_sign" oneof:"derived,printed" help:"sign of c̲ in L_LB; derived: from Cantelli's inequality, printed: the paper's"`
 	Chance       float64 `json:"eps" range:"(0..1)" help:"ε, probability that Ψ violates a level"`
 	MeanRadius   float64 `json:"amb_gamma1" range:"(0..)" help:"γ₁, radius of the ambiguity set around the mean"`
 	SpreadRadius float64 `json:"amb_gamma2" help:"γ₂, radius of the ambiguity set around the second moment, above max(γ₁, 1)"`
 
 	// Calibration: consistency.go, negatives.go
-	CalibForm         string  `json:"calib_form" oneof:"bounded,anchored,residual,plain" help:"form of the calibration h(γf, μ)"`
-	CalibKappa        float64 `json:"calib_kappa" range:"0.." help:"κ, largest correction of the bounded h before centring, in units of √Σ_Ψ"`
-	CalibCentre       bool    `json:"calib_centre" help:"corrections have mean 0 over the minibatch"`
-	MIBounds          string  `json:"mi_bounds" oneof:"sound,appendix,printed" help:"bounds of the mutual information in γ; appendix and printed are the paper's"`
-	CriticSquash      string  `json:"critic_squash" oneof:"sigmoid,softmax" help:"function that maps the critic's scores into [0,1]"`
-	CriticBound       float64 `json:"critic_bound,omitzero" range:"0.." help:"largest root mean square of a step's scores before critic_squash; 0: unbounded"`
-	NegKind           string  `json:"neg_kind" oneof:"marginal,noise" help:"negatives of InfoNCE; marginal: f_n of other agent steps (the appendix), noise: f_n plus noise"`
-	NegScale          float64 `json:"neg_scale" range:"0.." help:"standard deviation of the noise of neg_kind=noise, relative to f_n's"`
-	NegFilter         bool    `json:"neg_filter" help:"negatives come from agent steps with an f_{n-1}, as positives do"`
-	Negatives         int     `json:"n_neg" range:"1..4096" help:"number of negatives per agent step"`
-	ConsistencyDecay  float64 `json:"gamma_ema" range:"[0..1)" help:"decay of the running mean of γ (and of Ψ's moments, if psi_norm=running)"`
-	ConsistencyGrad   bool    `json:"gamma_grad" help:"L_exploit trains the critic through γ, by 1 − gamma_ema of its gradient"`
-	ConsistencyCoef   float64 `json:"nce_coef" range:"0.." help:"weight of the critic's InfoNCE loss; the paper's total loss does not show it"`
-	ConsistencyMemory bool    `json:"nce_into_memory" help:"the InfoNCE loss also trains the memory; else only the critic"`
-	RewardFeature     string  `json:"reward_feat" oneof:"symlog,raw,running_std" help:"form of the last extrinsic reward r^e_{t−1} as input of the critic"`
+	CalibForm        string  `json:"calib_form" oneof:"bounded,plain" help:"form of the calibration h(γf, μ); plain: a function without a bound"`
+	CalibKappa       float64 `json:"calib_kappa" range:"0.." help:"κ, largest correction of the bounded h before centring, in units of √Σ_Ψ"`
+	CalibCentre      bool    `json:"calib_centre" help:"corrections have mean 0 over the minibatch"`
+	MIBounds         string  `json:"mi_bounds" oneof:"sound,appendix,printed" help:"bounds of the mutual information in γ; appendix and printed are the paper's"`
+	CriticBound      float64 `json:"critic_bound,omitzero" range:"0.." help:"largest root mean square of a step's scores before the sigmoid; 0: unbounded"`
+	NegKind          string  `json:"neg_kind" oneof:"marginal,noise" help:"negatives of InfoNCE; marginal: f_n of other agent steps (the appendix), noise: f_n plus noise"`
+	NegFilter        bool    `json:"neg_filter" help:"negatives come from agent steps with an f_{n-1}, as positives do"`
+	Negatives        int     `json:"n_neg" range:"1..4096" help:"number of negatives per agent step"`
+	ConsistencyDecay float64 `json:"gamma_ema" range:"[0..1)" help:"decay of the running mean of γ"`
+	ConsistencyCoef  float64 `json:"nce_coef" range:"0.." help:"weight of the critic's InfoNCE loss; the paper's total loss does not show it"`
 
 	// Intrinsic reward: reward.go, form.go. The paper adds r^i without normalisation, with weight 1.
 	Form   Form    `json:"int_form,omitzero" help:"formula of the intrinsic reward r^i; kl: the paper's √KL"`
@@ -73,13 +65,24 @@ type Config struct {
 	explore.Bonus
 
 	// Training: module.go, sampling.go
-	Steps     int     `json:"cermic_steps,omitzero" range:"0..100000" help:"gradient steps of the module after each rollout batch; 0: see cermic_epochs"`
-	Epochs    int     `json:"cermic_epochs" range:"0..10000" help:"epochs of the module over each rollout batch, with cermic_steps=0; 0: not trained"`
-	Fraction  float64 `json:"cermic_frac" range:"(0..1]" help:"fraction of the agent steps that each epoch samples; with cermic_steps=0"`
+	Steps     int     `json:"cermic_steps,omitzero" range:"0..100000" help:"gradient steps of the module after each rollout batch; 0: not trained"`
 	Minibatch int     `json:"cermic_minibatch" range:"2..100000000" help:"agent steps per gradient step of the module"`
 	LR        float64 `json:"lr" range:"(0..)" help:"Adam's step size for the module; the paper: 1e-4"`
 	AdamEps   float64 `json:"adam_eps" range:"(0..)" help:"Adam's ε for the module; the paper: 1e-6"`
 	GradClip  float64 `json:"grad_clip" range:"(0..)" help:"largest global norm of the module's gradient; larger ones are scaled down"`
+
+	// Former settings.
+	_ conf.Constant `json:"cermic_agent_id" value:"false"`
+	_ conf.Constant `json:"cermic_epochs" value:"0"`
+	_ conf.Constant `json:"cermic_frac" value:"1"`
+	_ conf.Constant `json:"critic_squash" value:"sigmoid"`
+	_ conf.Constant `json:"enc_ln" value:"true"`
+	_ conf.Constant `json:"explore_reduce" value:"mean"`
+	_ conf.Constant `json:"gamma_grad" value:"false"`
+	_ conf.Constant `json:"nce_into_memory" value:"true"`
+	_ conf.Constant `json:"neg_scale" value:"1"`
+	_ conf.Constant `json:"psi_norm" value:"per_dim"`
+	_ conf.Constant `json:"reward_feat" value:"symlog"`
 }
 
 var _ explore.Config = Config{}
@@ -92,16 +95,13 @@ func init() { explore.Register(Default()) }
 func Default() Config {
 	return Config{
 		Memory: memory.DefaultGraph(), PeerChannels: true,
-		Embed: 64, Latent: 64, Polyak: 0.005, EmbedNorm: true, LogScaleMin: -2.3, LogScaleMax: 1,
-		Alpha: 0.2, Contrast: 0.1, PsiSpread: SpreadOptimal, ExploreReduce: OverMean,
-		Exploit: true, PsiNorm: PsiPerDim, Upper: 1, Lower: 0, LowerSign: SignDerived,
-		Chance: 0.1, MeanRadius: 0.05, SpreadRadius: 1.05,
-		CalibForm: CalibBounded, CalibKappa: 1, CalibCentre: true,
-		MIBounds: BoundsSound, CriticSquash: SquashSigmoid, CriticBound: 5,
-		NegKind: NegativesMarginal, NegScale: 1, NegFilter: true, Negatives: 16,
-		ConsistencyDecay: 0.99, ConsistencyCoef: 1, ConsistencyMemory: true, RewardFeature: FeatureSymlog,
+		Embed: 64, Latent: 64, Polyak: 0.005, LogScaleMin: -2.3, LogScaleMax: 1,
+		Alpha: 0.2, Contrast: 0.1, PsiSpread: SpreadOptimal,
+		Exploit: true, Upper: 1, Lower: 0, LowerSign: SignDerived, Chance: 0.1, MeanRadius: 0.05, SpreadRadius: 1.05,
+		CalibForm: CalibBounded, CalibKappa: 1, CalibCentre: true, MIBounds: BoundsSound, CriticBound: 5,
+		NegKind: NegativesMarginal, NegFilter: true, Negatives: 16, ConsistencyDecay: 0.99, ConsistencyCoef: 1,
 		Form: KL{}, Bonus: bonus(),
-		Steps: 25, Fraction: 1, Minibatch: 128, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
+		Steps: 25, Minibatch: 128, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
 	}
 }
 
@@ -205,10 +205,6 @@ func (c Config) validateParts() error {
 	}
 	if c.ActorContext && !c.Exploit {
 		return fmt.Errorf("actor_uses_context needs the memory, which exploit=false leaves out: change one of them")
-	}
-	if c.Steps > 0 && c.Epochs > 0 {
-		return fmt.Errorf("cermic_steps is %d and cermic_epochs is %d, but only one may be positive: set the other to 0",
-			c.Steps, c.Epochs)
 	}
 	return nil
 }

@@ -23,20 +23,6 @@ const (
 	BoundsPrinted  = "printed"  // γ_lo = I^c, γ_hi = I^{1-c}, both as in the main text
 )
 
-// How scores are mapped into [0,1] (critic_squash). Reading: "bilinear+softmax" would nest two softmaxes (D10).
-const (
-	SquashSigmoid = "sigmoid"
-	SquashSoftmax = "softmax" // over the candidates of each agent step
-)
-
-// Form of r^e_{t-1} as input of the critic (reward_feat). Reading: rewards range from 0.01 to 200, so symlog is the
-// default (D11).
-const (
-	FeatureSymlog     = "symlog"      // sign(r)·log(1+|r|)
-	FeatureRaw        = "raw"         //
-	FeatureRunningStd = "running_std" // r / running standard deviation
-)
-
 // consistency holds the critic's results on a minibatch; all are scalars.
 type consistency struct {
 	lo, hi *Node // γ for L_UB and L_LB
@@ -45,42 +31,49 @@ type consistency struct {
 }
 
 // consistencyOf scores [r^e_{t-1}, f_{n-1}] against f_n and against negatives. reward is [B], negativeScores documents
-// negative, and weight [B] is 1 for agent steps that have an f_{n-1}. With neg_filter, γ is 0 in minibatches without
-// such a step.
+// negative, and weight [B] is 1 for agent steps that have an f_{n-1}.
 //
 // paper:Eq4  I^c ≤ I([r^e_{t-1}, f_{n-1}]; f_n) ≤ I^{1-c}
+//
+// Reading: the paper's critic is "bilinear+softmax", which would nest two softmaxes. Here a sigmoid maps scores into
+// [0,1], and γ has no gradient, since L_exploit would otherwise train the critic towards a convenient γ (D10).
 //
 // Deviation: no term of the paper's total loss trains the critic; nce_coef weighs the one that we add (D10).
 func (c Config) consistencyOf(sc *model.Scope, f memory.Context, reward, negative, weight *Node) consistency {
 	sc = sc.At("critic")
-	now, before := f.Now, f.Before
-	if !c.ConsistencyMemory {
-		now, before = StopGradient(now), StopGradient(before)
-	}
-	width := now.Shape().Dimensions[1]
+	width := f.Now.Shape().Dimensions[1]
 	// The bilinear critic g(z, f) = zᵀWf/√F with z = [r̃, f_{n-1}, 1]. W does not start at zero: noise would have no
 	// effect on scores there, and the gradient would be zero.
-	w := nn.Weight(sc, now, "weights", nn.FanIn(width), width+2, width)
-	z := Concatenate([]*Node{InsertAxes(reward, -1), before, OnesLike(InsertAxes(reward, -1))}, -1)
+	w := nn.Weight(sc, f.Now, "weights", nn.FanIn(width), width+2, width)
+	z := Concatenate([]*Node{InsertAxes(reward, -1), f.Before, OnesLike(InsertAxes(reward, -1))}, -1)
 	query := DivScalar(Dot(z, w).Product(), math.Sqrt(float64(width))) // [B,F]
-	against, weight := c.negativeScores(query, now, negative, weight)
-	pos, neg := c.squash(c.boundScores(ReduceSum(Mul(query, now), -1), against))
+	against, weight := c.negativeScores(query, f.Now, negative, weight)
+	pos, neg := c.boundScores(ReduceSum(Mul(query, f.Now), -1), against)
+	pos, neg = Sigmoid(pos), Sigmoid(neg)
 
 	all := Log(Add(Exp(pos), ReduceSum(Exp(neg), -1)))
 	hit := nn.Average(Sub(pos, all), weight)
 	lo, hi := c.bounds(pos, neg, hit, weight)
-	if !c.ConsistencyGrad {
-		lo, hi = StopGradient(lo), StopGradient(hi)
+	lo, hi = StopGradient(lo), StopGradient(hi)
+	return consistency{
+		lo: c.running(sc, "gamma_lo", lo, weight), hi: c.running(sc, "gamma_hi", hi, weight), loss: Neg(hit), hit: hit,
 	}
-	running := func(name string, value *Node) *Node {
-		gamma := c.runningOver(sc, name, value, weight, nn.AllZero)
-		if !c.NegFilter {
-			return gamma
-		}
-		some := GreaterThan(ReduceAllSum(weight), ScalarZero(weight.Graph(), weight.DType()))
-		return Where(some, gamma, ZerosLike(gamma))
+}
+
+// running moves sc/name, the running mean of γ, towards that of a minibatch and returns it. It does not move if all
+// rows have weight [B] 0; with neg_filter, γ is then 0.
+func (c Config) running(sc *model.Scope, name string, gamma, weight *Node) *Node {
+	mean := nn.Frozen(sc, gamma, name, nn.AllZero)
+	last := mean.NodeValue(gamma)
+	some := GreaterThan(ReduceAllSum(weight), ScalarZero(weight.Graph(), weight.DType()))
+	gamma = Where(some, gamma, last)
+	next := Add(nn.Times(last, "cermic/gamma_ema", c.ConsistencyDecay),
+		nn.Times(gamma, "cermic/gamma_ema/rest", 1-c.ConsistencyDecay))
+	mean.SetNodeValue(StopGradient(next))
+	if c.NegFilter {
+		return Where(some, next, ZerosLike(next))
 	}
-	return consistency{lo: running("gamma_lo", lo), hi: running("gamma_hi", hi), loss: Neg(hit), hit: hit}
+	return next
 }
 
 // boundScores scales the scores of an agent step, positive [B] and negative [B,K], to a root mean square of at most
@@ -97,15 +90,6 @@ func (c Config) boundScores(positive, negative *Node) (pos, neg *Node) {
 	square := DivScalar(Add(Square(positive), ReduceSum(Square(negative), -1)), candidates)
 	scale := Div(ConstAs(square, c.CriticBound), Sqrt(MaxScalar(square, c.CriticBound*c.CriticBound)))
 	return Mul(positive, scale), Mul(negative, InsertAxes(scale, -1))
-}
-
-// squash maps the scores of the positive [B] and of the negatives [B,K] into [0,1].
-func (c Config) squash(positive, negative *Node) (pos, neg *Node) {
-	if c.CriticSquash == SquashSigmoid {
-		return Sigmoid(positive), Sigmoid(negative)
-	}
-	all := Softmax(Concatenate([]*Node{InsertAxes(positive, -1), negative}, -1), -1)
-	return Squeeze(Slice(all, AxisRange(), AxisRange(0, 1)), -1), Slice(all, AxisRange(), AxisRangeToEnd(1))
 }
 
 // bounds returns γ_lo and γ_hi of the minibatch.
@@ -129,10 +113,8 @@ func (c Config) bounds(pos, neg, hit, weight *Node) (lo, hi *Node) {
 // Reading: the paper gives no architecture for h(γf, μ_Ψ). An unbounded h can satisfy both exploitation losses by
 // itself and so switch the constraint off. The bounded one stays within κ·√Σ_Ψ of μ_Ψ, and is μ_Ψ at γ = 0 (D8).
 const (
-	CalibBounded  = "bounded"  // m + κ·q·t, t = tanh(M(γf, m) - M(0, m)), or t - its mean
-	CalibAnchored = "anchored" // m + M(γf, m) - M(0, m)
-	CalibResidual = "residual" // m + M(γf, m)
-	CalibPlain    = "plain"    // M(γf, m)
+	CalibBounded = "bounded" // m + κ·q·t, t = tanh(M(γf, m) - M(0, m)), or t - its mean
+	CalibPlain   = "plain"   // M(γf, m)
 )
 
 // calibHidden is the width of M's hidden layer.
@@ -154,12 +136,11 @@ func (c Config) calibration(sc *model.Scope, context, m, q, weight *Node) func(g
 	fromMean := Mul(InsertAxes(m, -1), ExpandLeftToRank(nn.Weight(sc, m, "mean", nn.FanIn(width+1), calibHidden), 2))
 	bias := nn.Weight(sc, m, "bias", nn.FanIn(width+1), calibHidden)
 	atZero := Add(fromMean, ExpandLeftToRank(bias, 2))
-	// The last layer starts at zero, so that initially every form but plain returns μ_Ψ.
+	// The last layer starts at zero, so that the bounded form initially returns μ_Ψ.
 	out := nn.Weight(sc, m, "out", nn.AllZero, calibHidden)
-	hasOffset := c.CalibForm == CalibPlain || c.CalibForm == CalibResidual
 	head := func(hidden *Node) *Node { // M after its first layer, [B]
 		y := ReduceSum(Mul(nn.LeakyReLU(hidden), ExpandLeftToRank(out, 2)), -1)
-		if hasOffset { // in M(γf, m) - M(0, m) an offset would cancel
+		if c.CalibForm == CalibPlain { // in M(γf, m) - M(0, m) an offset would cancel
 			y = Add(y, nn.Weight(sc, m, "offset", nn.AllZero))
 		}
 		return y
@@ -171,19 +152,14 @@ func (c Config) calibration(sc *model.Scope, context, m, q, weight *Node) func(g
 		return x
 	}
 	return func(gamma *Node) *Node {
-		correction := head(Add(Mul(fromContext, gamma), atZero))
-		switch c.CalibForm {
-		case CalibPlain:
-			if !c.CalibCentre {
-				return correction
-			}
-			correction = Sub(correction, m)
-		case CalibAnchored:
-			correction = Sub(correction, head(atZero))
-		case CalibBounded:
-			correction = centred(Tanh(Sub(correction, head(atZero))))
+		y := head(Add(Mul(fromContext, gamma), atZero))
+		switch {
+		case c.CalibForm == CalibBounded:
+			correction := centred(Tanh(Sub(y, head(atZero))))
 			return Add(m, Mul(nn.Times(q, "cermic/calib_kappa", c.CalibKappa), correction))
+		case c.CalibCentre:
+			return Add(m, centred(Sub(y, m)))
 		}
-		return Add(m, centred(correction))
+		return y
 	}
 }

@@ -47,7 +47,7 @@ func TestNoiseInScoreSpaceIsNoiseInFeatureSpace(t *testing.T) {
 	query, now := table(r, rows, width), table(r, rows, width)
 	weight := tensors.FromFlatDataAndDimensions([]float64{1, 1, 1, 0}, rows)
 	c := Default()
-	c.NegKind, c.NegScale = NegativesNoise, 1.7
+	c.NegKind = NegativesNoise
 	out := evaluate(t, nn.NewStore(1), func(_ *model.Scope, in []*Node) []*Node {
 		scores, _ := c.negativeScores(in[0], in[1], in[2], in[3])
 		return []*Node{scores}
@@ -55,7 +55,7 @@ func TestNoiseInScoreSpaceIsNoiseInFeatureSpace(t *testing.T) {
 
 	q, f := flat(query), flat(now)
 	for b := range rows {
-		// The definition: score f_n + κ·s⊙ε with all components of ε drawn, s over the three rows that count.
+		// The definition: score f_n + s⊙ε with all components of ε drawn, s over the three rows that count.
 		var direct, short rl.Running
 		for k := range draws {
 			score := 0.0
@@ -64,7 +64,7 @@ func TestNoiseInScoreSpaceIsNoiseInFeatureSpace(t *testing.T) {
 				for other := range 3 {
 					s.Add(f[other*width+d])
 				}
-				score += q[b*width+d] * (f[b*width+d] + 1.7*s.Std()*float64(r.Norm()))
+				score += q[b*width+d] * (f[b*width+d] + s.Std()*float64(r.Norm()))
 			}
 			direct.Add(score)
 			short.Add(out[b*draws+k])
@@ -136,7 +136,8 @@ func TestConsistencyDoesNotCollapseTheFeatures(t *testing.T) {
 	m := &module{cfg: c, seed: 1}
 	s := sampler{chunk: 1}
 	for step := range steps {
-		rows, weight := s.draw(x, float64(b)/float64(x.Rows()), b, m.stream("rows", 0, step))
+		rows, weight := s.draw(x, b, m.stream("rows", 0, step))
+		rows = rows[:b]
 		p.Feed(0, func(dst []float32) {
 			for k, row := range rows {
 				dst[k] = m.rewardBefore(x, int(row))
@@ -157,7 +158,7 @@ func TestCalibrationIsTheMLPOfItsFormula(t *testing.T) {
 	const rows, width = 5, 7
 	r := rng.New(4, "calibration")
 	context, m, q := table(r, rows, width), table(r, rows, 1), table(r, rows, 1)
-	for _, form := range []string{CalibBounded, CalibAnchored, CalibResidual, CalibPlain} {
+	for _, form := range []string{CalibBounded, CalibPlain} {
 		for _, gamma := range []float64{0, 0.6} {
 			c := Default()
 			c.CalibForm, c.CalibKappa, c.CalibCentre = form, 0.8, false
@@ -177,10 +178,8 @@ func TestCalibrationIsTheMLPOfItsFormula(t *testing.T) {
 				}
 				full, still := mlp(MulScalar(f, gamma)), mlp(ZerosLike(f))
 				want := map[string]*Node{
-					CalibPlain:    full,
-					CalibResidual: Add(m, full),
-					CalibAnchored: Add(m, Sub(full, still)),
-					CalibBounded:  Add(m, Mul(MulScalar(q, 0.8), Tanh(Sub(full, still)))),
+					CalibPlain:   full,
+					CalibBounded: Add(m, Mul(MulScalar(q, 0.8), Tanh(Sub(full, still)))),
 				}[form]
 				return []*Node{h, want, m, q}
 			}, context, m, q)
@@ -189,9 +188,8 @@ func TestCalibrationIsTheMLPOfItsFormula(t *testing.T) {
 				if math.Abs(h-want) > 1e-13 { // sums of a few numbers in another order
 					t.Errorf("%s, γ = %g: h is %g, want %g", form, gamma, h, want)
 				}
-				anchored := form == CalibBounded || form == CalibAnchored
-				if gamma == 0 && anchored && h != m {
-					t.Errorf("%s: γ = 0 changes the mean from %g to %g", form, m, h)
+				if gamma == 0 && form == CalibBounded && h != m {
+					t.Errorf("γ = 0 changes the mean from %g to %g", m, h)
 				}
 				if form == CalibBounded && math.Abs(h-m) > 0.8*q {
 					t.Errorf("bounded h is %g off, more than κ·√Σ_Ψ = %g", math.Abs(h-m), 0.8*q)

@@ -18,24 +18,23 @@ import (
 // decisions lists the settings that select a reading, for every decision, each with a value that Validate must refuse.
 // Decisions without settings are fixed in the code.
 var decisions = map[int]map[string]string{
-	1: {"alpha": "-1"},
-	2: {"lb_sign": "negative", "c_low": "9"},
-	3: {"d_x": "0", "logstd_min": "2", "logstd_max": "30"},
-	4: {"explore_nce": "-1", "explore_reduce": "median"},
-	5: {"psi_norm": "batch"},
-	6: {"eps": "0", "amb_gamma1": "0", "amb_gamma2": "0.5"},
-	7: {"c_bar": "-1"},
-	8: {"calib_form": "free", "calib_kappa": "-1"},
-	9: {"neg_kind": "none", "neg_scale": "-1", "n_neg": "0"},
-	10: {"mi_bounds": "main", "critic_squash": "tanh", "gamma_ema": "2", "nce_coef": "-1", "gamma_grad": "",
-		"nce_into_memory": ""},
-	11: {"reward_feat": "clip"},
+	1:  {"alpha": "-1"},
+	2:  {"lb_sign": "negative", "c_low": "9"},
+	3:  {"d_x": "0", "logstd_min": "2", "logstd_max": "30"},
+	4:  {"explore_nce": "-1"},
+	5:  {}, // Ψ is divided by the length of x_t
+	6:  {"eps": "0", "amb_gamma1": "0", "amb_gamma2": "0.5"},
+	7:  {"c_bar": "-1"},
+	8:  {"calib_form": "free", "calib_kappa": "-1"},
+	9:  {"neg_kind": "none", "n_neg": "0"},
+	10: {"mi_bounds": "main", "gamma_ema": "2", "nce_coef": "-1"},
+	11: {}, // sign(r)·log(1+|r|)
 	12: {"memory.d_node": "0", "memory.d_edge": "0"},
-	13: {"memory.pretrain": "half", "memory.det_online": ""},
+	13: {"memory.pretrain": "half"},
 	14: {"int_norm": "rank", "int_memory": "2", "int_coef": "-1", "int_clip": "0", "int_anneal": "cosine",
 		"int_anneal_frames": "0"},
 	15: {"actor_uses_context": ""},
-	16: {"cermic_epochs": "-1", "cermic_frac": "0", "cermic_minibatch": "1"},
+	16: {"cermic_minibatch": "1"},
 	17: {}, // a setting of value learners
 	18: {"ema_tau": "2"},
 	19: {}, // the detector distinguishes agents

@@ -14,7 +14,7 @@
 // probe.go measures how much of the observation the code keeps.
 //
 // "Dk" in a comment numbers a place where the paper is silent, ambiguous or contradicts itself. The comment states our
-// choice, the reason, and the field that switches it.
+// choice, the reason, and the field that switches it, if there is one.
 //
 // # Glossary
 //

@@ -19,6 +19,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // Elliptical is the bonus of the paper's Theorem 1 on the code: large where the earlier agent steps say little about
@@ -33,43 +34,33 @@ import (
 //
 // Theorem 1: r^ucb = ζ·(ηᵀΛ⁻¹η)^½, within a factor √2 of √(½·log(1+x)) where x ≤ 2.51
 type Elliptical struct {
-	Features  string  `json:"features" oneof:"code,embed" help:"features η of an agent step: the mean code x̄_t, or the embedding s_t"`
 	Lambda    float64 `json:"lambda" range:"(0..)" help:"ridge term λ of Λ; smaller values resolve smaller differences of features"`
 	Reservoir int     `json:"reservoir" range:"1..10000000" help:"number of kept agent steps, over all agents"`
-}
 
-// Features that η holds (features).
-const (
-	FeatureCode  = "code"  // mean of x_t ~ p_φ(x|s_t,a_t) [X]
-	FeatureEmbed = "embed" // s_t = θ(o_t) [S]; the action does not count
-)
+	// Former settings.
+	_ conf.Constant `json:"features" value:"code"`
+}
 
 // reservoirBytes is the most that a reservoir may take.
 const reservoirBytes = 256 << 20
 
 // DefaultElliptical returns the bonus on the code.
 func DefaultElliptical() Elliptical {
-	return Elliptical{Features: FeatureCode, Lambda: 0.1, Reservoir: 4096}
+	return Elliptical{Lambda: 0.1, Reservoir: 4096}
 }
 
 // Kind is "elliptical".
 func (Elliptical) Kind() string { return "elliptical" }
 
 func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
-	f := &elliptical{Elliptical: e, width: c.Latent, act: c.actLen(b.Spec)}
-	if e.Features == FeatureEmbed {
-		f.width, f.act = c.Embed, 0
-	}
+	f := &elliptical{Elliptical: e, width: c.Latent}
 	var err error
-	if f.past, err = newReservoir(e.Reservoir, b.Spec.InLen(), c.actLen(b.Spec), b.Seed); err != nil {
+	if f.past, err = newReservoir(e.Reservoir, b.Spec.InLen(), b.Spec.Act.Len(), b.Seed); err != nil {
 		return nil, err
 	}
-	f.scorer, err = c.newScorer(b, "cermic.features", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		features := c.embed(sc, b.Spec, in[0])
-		if e.Features == FeatureCode {
-			features, _ = c.latent(sc, features, in[1])
-		}
-		return []*graph.Node{features}
+	f.scorer, err = newScorer(b, "cermic.features", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		mean, _ := c.latent(sc, c.embed(sc, b.Spec, in[0]), in[1])
+		return []*graph.Node{mean}
 	})
 	return f, err
 }
@@ -78,8 +69,7 @@ func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 type elliptical struct {
 	Elliptical
 	*scorer
-	width    int // F, of the features
-	act      int // length of the actions that features depend on
+	width    int // F, of the features: the mean of x_t
 	past     *reservoir
 	scale    float64       // root mean square of the features that Λ is made of
 	inverse  *mat.TriDense // U⁻¹ [D,D] of Λ = UᵀU, D = F+1; nil before the first rollout
@@ -88,7 +78,7 @@ type elliptical struct {
 
 // observe fills f.now with the features of x.
 func (f *elliptical) observe(ctx context.Context, x *rl.Rollout) error {
-	return f.measure(ctx, &f.now, x.Rows(), f.of(x))
+	return f.measure(ctx, &f.now, x.Rows(), stepsOf(x))
 }
 
 func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
@@ -100,7 +90,7 @@ func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) e
 	}
 	far := f.distances(&f.now)
 	gains(dst, far, x.Alive)
-	f.past.resample(x, f.of(x), f.distances(&f.old), far)
+	f.past.resample(x, stepsOf(x), f.distances(&f.old), far)
 	return nil
 }
 
@@ -135,7 +125,7 @@ func (f *elliptical) score(ctx context.Context, dst []float32, from steps) error
 
 // measure fills dst with the features of rows agent steps.
 func (f *elliptical) measure(ctx context.Context, dst *distinct, rows int, from steps) error {
-	first := dst.find(from, rows, f.past.obs, f.act)
+	first := dst.find(from, rows, f.past.obs, f.past.act)
 	size := len(first) * f.width
 	dst.flat = slices.Grow(dst.flat[:0], size)[:size]
 	return f.each(ctx, len(first), from.only(first), func(_, k int, features []float32) {
@@ -263,14 +253,12 @@ func (d *distinct) weights(of func(row int) float64) []float64 {
 }
 
 // find fills d.of for rows agent steps and returns the first step of each of the U distinct inputs. Inputs are compared
-// bit for bit; actions of length 0 are left out.
+// bit for bit.
 func (d *distinct) find(f steps, rows, obs, act int) (first []int) {
 	one, other, seed := make([]float32, obs+act), make([]float32, obs+act), maphash.MakeSeed()
 	read := func(to []float32, row int) []byte {
 		f.obs(to[:obs], row)
-		if act > 0 {
-			f.act(to[obs:], row)
-		}
+		f.act(to[obs:], row)
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(to))), 4*len(to))
 	}
 	d.of = slices.Grow(d.of[:0], rows)[:rows]

@@ -100,32 +100,28 @@ func TestEllipticalCountsWhatItTellsApart(t *testing.T) {
 // A repeated step earns less and less; a step that never occurred earns more.
 func TestEllipticalBonusFades(t *testing.T) {
 	spec := fakeSpec(4)
-	for _, features := range []string{FeatureCode, FeatureEmbed} {
-		f := DefaultElliptical()
-		f.Features = features
-		m, _ := newModule(t, withForm(f), spec, 1)
-		x := fakeRollout(spec, 9, 0)
-		mean := func() float64 {
-			reward(t, m, x)
-			sum := 0.0
-			for _, r := range m.raw {
-				sum += float64(r)
-			}
-			x.Iteration++
-			return sum / float64(len(m.raw))
+	m, _ := newModule(t, withForm(DefaultElliptical()), spec, 1)
+	x := fakeRollout(spec, 9, 0)
+	mean := func() float64 {
+		reward(t, m, x)
+		sum := 0.0
+		for _, r := range m.raw {
+			sum += float64(r)
 		}
-		first := mean()
-		for range 8 {
-			mean()
-		}
-		tenth := mean()
-		if tenth > 0.4*first {
-			t.Errorf("%s: the bonus of the same steps is %g at first and %g in the tenth rollout", features, first, tenth)
-		}
-		y := fakeRollout(spec, 9, 55)
-		if reward(t, m, y); float64(slices.Max(m.raw)) < 1.5*tenth {
-			t.Errorf("%s: new steps get at most %g, known ones %g", features, slices.Max(m.raw), tenth)
-		}
+		x.Iteration++
+		return sum / float64(len(m.raw))
+	}
+	first := mean()
+	for range 8 {
+		mean()
+	}
+	tenth := mean()
+	if tenth > 0.4*first {
+		t.Errorf("the bonus of the same steps is %g at first and %g in the tenth rollout", first, tenth)
+	}
+	y := fakeRollout(spec, 9, 55)
+	if reward(t, m, y); float64(slices.Max(m.raw)) < 1.5*tenth {
+		t.Errorf("new steps get at most %g, known ones %g", slices.Max(m.raw), tenth)
 	}
 }
 
@@ -241,20 +237,12 @@ func TestStepsAreAlikeInEveryBit(t *testing.T) {
 		obs: func(to []float32, row int) { to[0] = obs[row] },
 		act: func(to []float32, row int) { to[0] = act[row] },
 	}
-	for _, c := range []struct {
-		act   int
-		first []int
-		of    []int32
-	}{
-		{0, []int{0, 1, 3, 5}, []int32{0, 1, 0, 2, 1, 3, 1}},
-		{1, []int{0, 1, 3, 5, 6}, []int32{0, 1, 0, 2, 1, 3, 4}},
-	} {
-		var d distinct
-		if first := d.find(s, len(obs), 1, c.act); !slices.Equal(first, c.first) || !slices.Equal(d.of, c.of) {
-			t.Errorf("with %d numbers of actions: first %v of %v, want %v of %v", c.act, first, d.of, c.first, c.of)
-		}
-		if w := d.weights(func(int) float64 { return 2 }); w[0] != 4 || len(w) != len(c.first) {
-			t.Errorf("with a weight of 2 each, kinds weigh %v", w)
-		}
+	var d distinct
+	first, of := []int{0, 1, 3, 5, 6}, []int32{0, 1, 0, 2, 1, 3, 4}
+	if got := d.find(s, len(obs), 1, 1); !slices.Equal(got, first) || !slices.Equal(d.of, of) {
+		t.Errorf("first %v of %v, want %v of %v", got, d.of, first, of)
+	}
+	if w := d.weights(func(int) float64 { return 2 }); w[0] != 4 || len(w) != len(first) {
+		t.Errorf("with a weight of 2 each, kinds weigh %v", w)
 	}
 }

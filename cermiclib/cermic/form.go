@@ -41,9 +41,12 @@ type form interface {
 
 // steps are agent steps as a form reads them: row counts from 0 among the requested steps.
 type steps struct {
-	obs func(to []float32, row int) // [I], then what Elliptical.Context adds
+	obs func(to []float32, row int) // [I]
 	act func(to []float32, row int) // [A]
 }
+
+// stepsOf are all agent steps of x.
+func stepsOf(x *rl.Rollout) steps { return steps{obs: x.Gather, act: x.ActionVector} }
 
 // only are the agent steps at these rows.
 func (f steps) only(rows []int) steps {
@@ -75,7 +78,7 @@ func (KL) Kind() string { return "kl" }
 func (KL) IsZero() bool { return true }
 
 func (KL) build(c Config, b *nn.Build) (form, error) {
-	s, err := c.newScorer(b, "cermic.reward", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	s, err := newScorer(b, "cermic.reward", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		mu, _ := psiMoments(c.latent(sc, c.embed(sc, b.Spec, in[0]), in[1]))
 		return []*graph.Node{mu}
 	})
@@ -85,7 +88,7 @@ func (KL) build(c Config, b *nn.Build) (form, error) {
 type kl struct{ *scorer }
 
 func (f *kl) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
-	return f.score(ctx, dst, f.of(x))
+	return f.score(ctx, dst, stepsOf(x))
 }
 
 func (f *kl) look(ctx context.Context, dst []float32, x *rl.Rollout) error {
@@ -108,26 +111,15 @@ const scoreBatch = 512
 
 // scorer is a compiled graph that maps agent steps, o_t [scoreBatch,I] and actions [scoreBatch,A], to the outputs of a
 // form.
-type scorer struct {
-	cfg  Config
-	prog *nn.Program
-}
+type scorer struct{ prog *nn.Program }
 
 // newScorer compiles fn, whose inputs are the module's scope, o_t and the actions.
-func (c Config) newScorer(b *nn.Build, name string,
-	fn func(sc *model.Scope, in []*graph.Node) []*graph.Node) (*scorer, error) {
-	inputs := []nn.Input{
-		nn.F32("obs", scoreBatch, b.Spec.InLen()), nn.F32("act", scoreBatch, c.actLen(b.Spec)),
-	}
+func newScorer(b *nn.Build, name string, fn func(*model.Scope, []*graph.Node) []*graph.Node) (*scorer, error) {
+	inputs := []nn.Input{nn.F32("obs", scoreBatch, b.Spec.InLen()), nn.F32("act", scoreBatch, b.Spec.Act.Len())}
 	prog, err := nn.NewProgram(b, name, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return fn(sc.At(scope), in)
 	})
-	return &scorer{c, prog}, err
-}
-
-// of returns all agent steps of x.
-func (s *scorer) of(x *rl.Rollout) steps {
-	return steps{obs: x.Gather, act: func(to []float32, row int) { s.cfg.action(x, to, row) }}
+	return &scorer{prog}, err
 }
 
 // each runs the graph on rows agent steps. read gets each step's row of each output, valid during the call.

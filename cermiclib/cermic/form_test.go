@@ -14,12 +14,11 @@ import (
 	"cermic/envs/envtest/must"
 )
 
-// formsUnderTest are all forms; the reservoir of one is full after the first rollout.
+// formsUnderTest are all forms; the reservoir is full after the first rollout.
 func formsUnderTest() map[string]Form {
-	full, embed := DefaultElliptical(), DefaultElliptical()
+	full := DefaultElliptical()
 	full.Reservoir = 20
-	embed.Features = FeatureEmbed
-	return map[string]Form{"kl": KL{}, "elliptical": full, "embed": embed}
+	return map[string]Form{"kl": KL{}, "elliptical": full}
 }
 
 func withForm(f Form) Config {

@@ -37,7 +37,7 @@ func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace
 // no decoder.
 func (m *module) codes(ctx context.Context, x *rl.Rollout, into *results.Trace) error {
 	c := m.cfg
-	s, err := c.newScorer(m.build, "cermic.inspect", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	s, err := newScorer(m.build, "cermic.inspect", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		s := c.embed(sc, x.Spec, in[0])
 		mean, _ := c.latent(sc, s, in[1])
 		if c.Alpha == 0 { // the decoder is untrained
@@ -49,7 +49,7 @@ func (m *module) codes(ctx context.Context, x *rl.Rollout, into *results.Trace) 
 		return err
 	}
 	codes := []*[][]float64{&into.Embed, &into.Latent, &into.Predicted}
-	return s.each(ctx, x.Rows(), s.of(x), func(output, _ int, values []float32) {
+	return s.each(ctx, x.Rows(), stepsOf(x), func(output, _ int, values []float32) {
 		*codes[output] = append(*codes[output], wide(values))
 	})
 }

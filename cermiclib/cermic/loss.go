@@ -19,7 +19,7 @@ type batch struct {
 	act       *Node   // [B,A] vector form of the action
 	noise     *Node   // [B,X] standard normal, for x_t
 	weight    *Node   // [B] 1 where the agent step counts, 0 for padding
-	reward    *Node   // [B] r^e_{t-1} in the form of reward_feat
+	reward    *Node   // [B] rewardBefore
 	negative  *Node   // input of negativeScores
 	memory    []*Node // inputs of the memory
 }
@@ -54,7 +54,7 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 
 	total = ScalarZero(s.Graph(), s.DType())
 	if c.Exploit {
-		m, q := c.normalisePsi(sc, mu, variance, b.weight)
+		m, q := c.normalisePsi(mu, variance)
 		f := mem.Context(sc.At("memory"), b.memory)
 		gamma := c.consistencyOf(sc, f, b.reward, b.negative, Mul(b.weight, f.Exists))
 		h := c.calibration(sc, f.Now, m, q, b.weight)
@@ -101,7 +101,7 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 		square := nn.Average(ReduceMean(Square(Sub(next, predicted)), -1), b.weight)
 		c.followError(sc, square)
 		logSpread := c.logSpread(sc, x)
-		explore := nn.Average(c.logLikelihood(next, predicted, logSpread), b.weight)
+		explore := nn.Average(logLikelihood(next, predicted, logSpread), b.weight)
 		report("explore", explore)
 		report("decoder_rmse", Sqrt(square))
 		report("decoder_std", Exp(logSpread))

@@ -20,37 +20,28 @@ func below(scopes ...string) func(path string) bool {
 }
 
 func TestExploreLossHasTheRightGradient(t *testing.T) {
-	for _, reduce := range []string{OverMean, OverSum} {
-		c := trialConfig()
-		c.ExploreReduce, c.Exploit = reduce, false
-		tr := newTrial(t, c, total)
-		tr.stir()
-		if n := tr.checkGradients(func(string) bool { return true }); n != len(tr.vars) {
-			t.Errorf("%s: %d of %d variables have a gradient", reduce, n, len(tr.vars))
-		}
+	c := trialConfig()
+	c.Exploit = false
+	tr := newTrial(t, c, total)
+	tr.stir()
+	if n := tr.checkGradients(func(string) bool { return true }); n != len(tr.vars) {
+		t.Errorf("%d of %d variables have a gradient", n, len(tr.vars))
 	}
 }
 
 func TestExploitLossesHaveTheRightGradient(t *testing.T) {
-	ways := []struct{ form, norm string }{
-		{CalibBounded, PsiPerDim}, {CalibPlain, PsiRunning}, {CalibAnchored, PsiPerDim}, {CalibResidual, PsiPerDim},
-		{CalibPlain, PsiPerDim}, {CalibBounded, PsiNone}, {CalibBounded, PsiRunning},
-	}
-	if testing.Short() {
-		ways = ways[:2]
-	}
-	for _, way := range ways {
+	for _, form := range []string{CalibBounded, CalibPlain} {
 		for _, term := range []string{"loss_upper", "loss_lower"} {
 			c := trialConfig()
-			c.CalibForm, c.PsiNorm, c.Alpha = way.form, way.norm, 0
+			c.CalibForm, c.Alpha = form, 0
 			c.Upper, c.Lower = -50, 50 // both ReLUs on their slope
-			c.ConsistencyDecay = 1     // fixes γ and the running moments of Ψ, as their gradients are stopped
+			c.ConsistencyDecay = 1     // fixes γ, as its gradient is stopped
 			tr := newTrial(t, c, named(term))
 			tr.stir()
 			tr.set("critic/gamma_lo", 0.7)
 			tr.set("critic/gamma_hi", 0.9)
 			if n := tr.checkGradients(below("encoder", "transition", "calibration", "memory")); n == 0 {
-				t.Errorf("%s, %s, %s: no variable has a gradient", way.form, way.norm, term)
+				t.Errorf("%s, %s: no variable has a gradient", form, term)
 			}
 		}
 	}
@@ -58,59 +49,49 @@ func TestExploitLossesHaveTheRightGradient(t *testing.T) {
 
 func TestConsistencyTrainsCriticAndFeaturesWithTheRightGradient(t *testing.T) {
 	for _, kind := range []string{NegativesNoise, NegativesMarginal} {
-		for _, squash := range []string{SquashSigmoid, SquashSoftmax} {
-			c := trialConfig()
-			c.NegKind, c.CriticSquash = kind, squash
-			tr := newTrial(t, c, named("loss_nce"))
-			tr.stir()
-			part, want := below("critic", "memory"), 0
-			for _, v := range tr.vars {
-				if part(v.Path()) {
-					want++
-				}
+		c := trialConfig()
+		c.NegKind = kind
+		tr := newTrial(t, c, named("loss_nce"))
+		tr.stir()
+		part, want := below("critic", "memory"), 0
+		for _, v := range tr.vars {
+			if part(v.Path()) {
+				want++
 			}
-			if n := tr.checkGradients(part); n != want {
-				t.Errorf("%s, %s: %d variables of critic and memory have a gradient, want %d", kind, squash, n, want)
-			}
+		}
+		if n := tr.checkGradients(part); n != want {
+			t.Errorf("%s: %d variables of critic and memory have a gradient, want %d", kind, n, want)
 		}
 	}
 }
 
-func TestGammaMovesTheCriticOnlyIfAsked(t *testing.T) {
+func TestGammaDoesNotMoveTheCritic(t *testing.T) {
 	for _, bounds := range []string{BoundsSound, BoundsAppendix, BoundsPrinted} {
-		for _, asked := range []bool{false, true} {
-			c := trialConfig()
-			c.MIBounds, c.ConsistencyGrad, c.ConsistencyCoef, c.Alpha = bounds, asked, 0, 0
-			c.Upper, c.Lower, c.NegKind = -50, 50, NegativesMarginal
-			tr := newTrial(t, c, total)
-			tr.stir()
-			// Without biases the features differ. With f_{n-1} = f_n and a critic that compares the two, γ is well
-			// inside the range to which the sound bounds clip it.
-			for _, v := range tr.vars {
-				if below("memory")(v.Path()) && strings.HasSuffix(v.Path(), "/bias") {
-					tr.change(v, func(flat []float64) { clear(flat) })
-				}
+		c := trialConfig()
+		c.MIBounds, c.ConsistencyCoef, c.Alpha = bounds, 0, 0
+		c.Upper, c.Lower = -50, 50
+		tr := newTrial(t, c, total)
+		tr.stir()
+		// Without biases the features differ. With f_{n-1} = f_n and a critic that compares the two, γ is well inside
+		// the range to which the sound bounds clip it.
+		for _, v := range tr.vars {
+			if below("memory")(v.Path()) && strings.HasSuffix(v.Path(), "/bias") {
+				tr.change(v, func(flat []float64) { clear(flat) })
 			}
-			tr.args[inMemory+1] = tr.args[inMemory]
-			tr.change(tr.store.GetVariable("/cermic/critic/weights"), func(flat []float64) {
-				for k := range 8 {
-					flat[(k+1)*8+k] = 1
-				}
-			})
-			_, grads, terms := tr.run()
-			if bounds == BoundsSound && !(terms["gamma_lo"] > 0.01 && terms["gamma_hi"] < 0.99) {
-				t.Fatalf("γ is %g to %g, too close to a clip", terms["gamma_lo"], terms["gamma_hi"])
+		}
+		tr.args[inMemory+1] = tr.args[inMemory]
+		tr.change(tr.store.GetVariable("/cermic/critic/weights"), func(flat []float64) {
+			for k := range 8 {
+				flat[(k+1)*8+k] = 1
 			}
-			if asked {
-				if n := tr.checkGradients(below("critic")); n != 1 {
-					t.Errorf("%s: L_UB and L_LB do not move the critic although gamma_grad is true", bounds)
-				}
-				continue
-			}
-			for i, v := range tr.vars {
-				if below("critic")(v.Path()) && !zero(grads[i]) {
-					t.Errorf("%s: L_UB and L_LB move the critic although gamma_grad is false", bounds)
-				}
+		})
+		_, grads, terms := tr.run()
+		if bounds == BoundsSound && !(terms["gamma_lo"] > 0.01 && terms["gamma_hi"] < 0.99) {
+			t.Fatalf("γ is %g to %g, too close to a clip", terms["gamma_lo"], terms["gamma_hi"])
+		}
+		for i, v := range tr.vars {
+			if below("critic")(v.Path()) && !zero(grads[i]) {
+				t.Errorf("%s: L_UB and L_LB move the critic", bounds)
 			}
 		}
 	}
@@ -118,20 +99,6 @@ func TestGammaMovesTheCriticOnlyIfAsked(t *testing.T) {
 
 // zero reports whether every component is exactly 0.
 func zero(grad []float64) bool { return slices.Min(grad) == 0 && slices.Max(grad) == 0 }
-
-func TestConsistencyTrainsTheMemoryOnlyIfAsked(t *testing.T) {
-	for _, asked := range []bool{false, true} {
-		c := trialConfig()
-		c.ConsistencyMemory = asked
-		tr := newTrial(t, c, named("loss_nce"))
-		_, grads, _ := tr.run()
-		for i, v := range tr.vars {
-			if below("memory")(v.Path()) && zero(grads[i]) == asked {
-				t.Errorf("nce_into_memory = %v, but zero gradient at %s: %v", asked, v.Path(), zero(grads[i]))
-			}
-		}
-	}
-}
 
 func TestExploitLossesAreFlatInsideTheBand(t *testing.T) {
 	c := trialConfig()
@@ -164,9 +131,9 @@ func TestTotalIsTheSumOfItsTerms(t *testing.T) {
 
 // Padding and an f_{n-1} that does not exist have no effect.
 func TestPaddingHasNoEffect(t *testing.T) {
-	for norm, negatives := range map[string]string{PsiPerDim: NegativesNoise, PsiRunning: NegativesMarginal} {
+	for negatives, form := range map[string]string{NegativesNoise: CalibPlain, NegativesMarginal: CalibBounded} {
 		c := trialConfig()
-		c.PsiNorm, c.NegKind, c.CalibForm = norm, negatives, CalibResidual
+		c.NegKind, c.CalibForm = negatives, form
 		tr := newTrial(t, c, total)
 		tr.stir()
 		loss, grads, _ := tr.run()
@@ -188,11 +155,11 @@ func TestPaddingHasNoEffect(t *testing.T) {
 		shift(inMemory+1, 1, 5) // in trialBatch these two rows have no f_{n-1}
 		after, afterGrads, _ := tr.run()
 		if after != loss {
-			t.Errorf("%s: the loss changes from %.15f to %.15f", norm, loss, after)
+			t.Errorf("%s: the loss changes from %.15f to %.15f", form, loss, after)
 		}
 		for i, v := range tr.vars {
 			if !slices.Equal(grads[i], afterGrads[i]) {
-				t.Errorf("%s: the gradient at %s changes", norm, v.Path())
+				t.Errorf("%s: the gradient at %s changes", form, v.Path())
 			}
 		}
 	}

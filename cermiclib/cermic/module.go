@@ -51,7 +51,6 @@ type module struct {
 	names     []string      // names of the scalars that step reports
 	sampler   sampler
 	bonus     explore.RewardNormaliser
-	extrinsic rl.Running // of r^e, for reward_feat=running_std
 	health    health
 	last      []float32     // [E,N] r^e of the step before the next rollout; nil before the first one
 	raw       []float32     // [T,E,N] r^i of the last rollout
@@ -124,7 +123,7 @@ func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) 
 	inputs := []nn.Input{
 		inObs:      nn.F32("obs", rows, b.Spec.InLen()),
 		inNext:     nn.F32("next", rows, b.Spec.InLen()),
-		inAct:      nn.F32("act", rows, c.actLen(b.Spec)),
+		inAct:      nn.F32("act", rows, b.Spec.Act.Len()),
 		inNoise:    nn.F32("noise", rows, c.Latent),
 		inWeight:   nn.F32("weight", rows),
 		inReward:   nn.F32("reward", rows),
@@ -172,11 +171,6 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	if err := memory.Watch(m.mem, x); err != nil {
 		return nil, err
 	}
-	if m.cfg.RewardFeature == FeatureRunningStd {
-		for _, r := range x.Extrinsic {
-			m.extrinsic.Add(float64(r))
-		}
-	}
 	means, steps, err := m.step.Means(ctx, m.names, func(yield func(error) bool) {
 		step := 0
 		for rows, weight := range m.minibatches(x) {
@@ -216,7 +210,7 @@ func (m *module) stream(purpose string, iteration, index int) *rng.Rand {
 func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	nn.FeedEach(m.step, inObs, rows, x.Gather)
 	nn.FeedEach(m.step, inNext, rows, x.GatherNext)
-	nn.FeedEach(m.step, inAct, rows, func(dst []float32, row int) { m.cfg.action(x, dst, row) })
+	nn.FeedEach(m.step, inAct, rows, x.ActionVector)
 	m.step.Feed(inNoise, func(dst []float32) { normal(dst, m.stream("cermic latent", x.Iteration, step)) })
 	m.step.Feed(inWeight, func(dst []float32) { copy(dst, weight) })
 	nn.FeedEach(m.step, inReward, rows, func(dst []float32, row int) { dst[0] = m.rewardBefore(x, row) })
@@ -234,34 +228,10 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	}
 }
 
-// actLen is the length of φ's action input.
-func (c Config) actLen(s *envs.Spec) int {
-	if c.AgentID {
-		return s.Act.Len() + s.Agents
-	}
-	return s.Act.Len()
-}
-
-// action writes φ's action input for an agent step: the action vector, then the agent's index as one-hot if AgentID is
-// set.
-func (c Config) action(x *rl.Rollout, dst []float32, row int) {
-	a := x.Spec.Act.Len()
-	x.ActionVector(dst[:a], row)
-	oneHot(dst[a:], row%x.N)
-}
-
-// oneHot writes the one-hot vector of i into dst, which may be empty.
-func oneHot(dst []float32, i int) {
-	if len(dst) > 0 {
-		clear(dst)
-		dst[i] = 1
-	}
-}
-
-// rewardTiny avoids a division by zero if all rewards are equal.
-const rewardTiny = 1e-8
-
-// rewardBefore is r^e_{t-1} of an agent step in the form that reward_feat selects; it is 0 at the start of an episode.
+// rewardBefore is sign(r)·log(1+|r|) of r = r^e_{t-1} of an agent step; it is 0 at the start of an episode.
+//
+// Reading: the paper gives the critic r^e_{t-1} itself. Rewards range from 0.01 to 200, which the logarithm evens out
+// (D11).
 func (m *module) rewardBefore(x *rl.Rollout, row int) float32 {
 	r := 0.0
 	switch before := row - x.E*x.N; {
@@ -272,30 +242,23 @@ func (m *module) rewardBefore(x *rl.Rollout, row int) float32 {
 	case m.last != nil:
 		r = float64(m.last[row])
 	}
-	switch m.cfg.RewardFeature {
-	case FeatureSymlog:
-		r = math.Copysign(math.Log1p(math.Abs(r)), r)
-	case FeatureRunningStd:
-		r /= m.extrinsic.Std() + rewardTiny
-	}
-	return float32(r)
+	return float32(math.Copysign(math.Log1p(math.Abs(r)), r))
 }
 
 // state is the module's state outside the variable store.
 type state struct {
-	Bonus     json.RawMessage
-	Extrinsic rl.Running
-	Last      []float32
-	Sighted   []bool `json:",omitempty"`
-	Memory    []byte // state of a memory that is an rl.Saver
-	Form      []byte `json:",omitempty"` // state of the formula of r^i
-	Context   []byte `json:",omitempty"` // state of the memory that actors read
+	Bonus   json.RawMessage
+	Last    []float32
+	Sighted []bool `json:",omitempty"`
+	Memory  []byte // state of a memory that is an rl.Saver
+	Form    []byte `json:",omitempty"` // state of the formula of r^i
+	Context []byte `json:",omitempty"` // state of the memory that actors read
 }
 
-// Save returns the running statistics and the state that the memory carries between rollout batches. The running means
-// of γ are variables of the store.
+// Save returns the running statistics of r^i and the state that the memory carries between rollout batches. The running
+// means of γ are variables of the store.
 func (m *module) Save() []byte {
-	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Sighted: m.sighted, Form: m.form.Save(),
+	s := state{Bonus: m.bonus.Save(), Last: m.last, Sighted: m.sighted, Form: m.form.Save(),
 		Memory: memory.Save(m.mem)}
 	if m.context != nil {
 		s.Context = memory.Save(m.context.mem)
@@ -331,7 +294,7 @@ func (m *module) Load(data []byte) error {
 	if err := m.bonus.Load(s.Bonus); err != nil {
 		return err
 	}
-	m.extrinsic, m.last, m.sighted = s.Extrinsic, s.Last, s.Sighted
+	m.last, m.sighted = s.Last, s.Sighted
 	return nil
 }
 

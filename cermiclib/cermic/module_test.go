@@ -208,7 +208,7 @@ func values(v *model.Variable) []float64 {
 // A module that is saved after two iterations and loaded again matches an uninterrupted one.
 func TestSavedModuleContinuesBitExactly(t *testing.T) {
 	spec, stateful := fakeSpec(4), small()
-	stateful.IntNorm, stateful.RewardFeature = explore.NormReturnStd, FeatureRunningStd // both keep state on the host
+	stateful.IntNorm = explore.NormReturnStd // keeps state on the host
 	configs := map[string]Config{"running statistics": stateful}
 	for name, f := range formsUnderTest() {
 		configs[name] = withForm(f)

@@ -9,7 +9,6 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs/rng"
 )
@@ -30,12 +29,12 @@ const spreadTiny = 1e-12
 // negativeScores returns the critic's scores of the negatives [B,K] for query [B,F] and f_n [B,F]. It also returns
 // weight [B] with 0 for rows that have no negatives.
 //
-// For noise, negative [B,K] holds standard normal numbers. A negative is f_n + κ·s⊙ε with ε ~ N(0, I) and s the
-// standard deviation of f_n over the minibatch. Its score is linear: g(f_n) + κ·⟨query⊙s, ε⟩, where the inner product
-// is N(0, ‖query⊙s‖²). So one number per score has the distribution of F noise components, for 1/F of the work.
+// For noise, negative [B,K] holds standard normal numbers. A negative is f_n + s⊙ε with ε ~ N(0, I) and s the standard
+// deviation of f_n over the minibatch. Its score is linear: g(f_n) + ⟨query⊙s, ε⟩, where the inner product is
+// N(0, ‖query⊙s‖²). So one number per score has the distribution of F noise components, for 1/F of the work.
 //
 // Reading: gradients also pass through f_n and s in the negatives. Stopping either allows an unintended solution:
-// features that are equal for all agents, with γ = 0. With critic_squash=softmax they collapse even so.
+// features that are equal for all agents, with γ = 0.
 //
 // For marginal, negative [B,K] holds minibatch rows of other agent steps as int32; with neg_filter it is filled by
 // filteredDraws.
@@ -49,7 +48,7 @@ func (c Config) negativeScores(query, now, negative, weight *Node) (scores, coun
 	variance := Mul(Square(query), componentVariance(now, weight))
 	length := Sqrt(AddScalar(ReduceAndKeep(variance, ReduceSum, -1), spreadTiny))
 	centre := ReduceAndKeep(Mul(query, now), ReduceSum, -1)
-	return Add(centre, Mul(nn.Times(length, "cermic/neg_scale", c.NegScale), negative)), weight
+	return Add(centre, Mul(length, negative)), weight
 }
 
 // pick returns scores[b, rows[b,k]] [B,K] for scores [B,B].

@@ -109,7 +109,8 @@ func gammaWithoutInformation(t *testing.T, filter bool, share float64) float64 {
 	r, s, gamma := rng.New(1, "no information"), sampler{chunk: 1}, 0.0
 	for step := range steps {
 		graphtest.Fill(x.Alive, 1)
-		rows, _ := s.draw(x, float64(b)/float64(x.Rows()), b, r)
+		rows, _ := s.draw(x, b, r)
+		rows = rows[:b]
 		exists, all := make([]float32, b), slices.Repeat([]float32{1}, b)
 		copy(exists, all[:int(math.Ceil(share*b))])
 		p.Feed(0, func(dst []float32) {

@@ -19,31 +19,22 @@ const (
 	momentumScope = "momentum"
 )
 
-// embed maps o_t [B,I] to s_t = θ(o_t) [B,S].
+// embed maps o_t [B,I] to s_t = θ(o_t) [B,S], with mean 0 and variance 1 over components.
 //
 // paper:encoder  s_t = θ(o_t), s_{t+1} = θᵐ(o_{t+1}); θᵐ has θ's structure and is a momentum average of it
 //
 // Reading: θ belongs to the module. Actor and critic neither share nor train it, which keeps the module a plug-in
 // (D22).
 func (c Config) embed(sc *model.Scope, spec *envs.Spec, obs *Node) *Node {
-	return nn.Encode(sc.At(encoderScope), spec, obs, c.Embed, c.EmbedNorm)
+	return nn.Encode(sc.At(encoderScope), spec, obs, c.Embed, true)
 }
 
 // embedNext maps o_{t+1} [B,I] to s_{t+1} = θᵐ(o_{t+1}) [B,S] without a gradient. embed must have created θ before.
 func (c Config) embedNext(sc *model.Scope, spec *envs.Spec, next *Node) *Node {
-	s := nn.Encode(sc.At(momentumScope), spec, next, c.Embed, c.EmbedNorm)
+	s := nn.Encode(sc.At(momentumScope), spec, next, c.Embed, true)
 	nn.TargetCopy(sc.At(encoderScope), sc.At(momentumScope))
 	return StopGradient(s)
 }
-
-// Reduction of the log-likelihood of s_{t+1} over components (explore_reduce).
-//
-// Reading: a mean keeps L_explore on the scale of the exploitation losses. A sum over 64 components would outweigh them
-// 10 to 100 times at α = 0.2 (D4).
-const (
-	OverMean = "mean"
-	OverSum  = "sum"
-)
 
 // predictHidden is the width of φ and ψ if phi_hidden is 0, that of Dynamic Bottleneck's transition and generative
 // networks.
@@ -78,16 +69,15 @@ func (c Config) decode(sc *model.Scope, x *Node) *Node {
 	return nn.Linear(sc.At("out"), y, c.Embed)
 }
 
-// logLikelihood is log p_ψ(s_{t+1}|x_t) [B] for next [B,S].
+// logLikelihood is log p_ψ(s_{t+1}|x_t) [B] for next [B,S], the mean over components.
 //
 // paper:L_explore  L_explore = E log p_ψ(s_{t+1}|x_t)
-func (c Config) logLikelihood(next, mean, logSpread *Node) *Node {
+//
+// Reading: a mean keeps L_explore on the scale of the exploitation losses. A sum over 64 components would outweigh them
+// 10 to 100 times at α = 0.2 (D4).
+func logLikelihood(next, mean, logSpread *Node) *Node {
 	z := Mul(Sub(next, mean), Exp(Neg(logSpread)))
-	each := nn.LogNormal(z, logSpread)
-	if c.ExploreReduce == OverSum {
-		return ReduceSum(each, -1)
-	}
-	return ReduceMean(each, -1)
+	return ReduceMean(nn.LogNormal(z, logSpread), -1)
 }
 
 // contrast is the log-probability [B] that each prediction [B,S] selects its own s_{t+1} among the next [B,S] of the
@@ -108,7 +98,6 @@ func (c Config) contrast(sc *model.Scope, predicted, next, weight *Node) *Node {
 const (
 	SpreadOptimal = "optimal" // σ_ψ² is a running mean of the squared error, over agent steps and components
 	SpreadLearned = "learned" // log σ_ψ is a weight, which starts at 0
-	SpreadUnit    = "unit"    // σ_ψ = 1: L_explore is the squared error
 )
 
 // Bounds of the learned log σ_ψ.
@@ -123,11 +112,8 @@ const (
 // logSpread is log σ_ψ, a scalar; 0 before the first gradient step. like gives graph and dtype.
 func (c Config) logSpread(sc *model.Scope, like *Node) *Node {
 	sc = sc.At("decoder")
-	switch c.PsiSpread {
-	case SpreadLearned:
+	if c.PsiSpread == SpreadLearned {
 		return ClipScalar(nn.Weight(sc, like, "log_spread", nn.AllZero), logSpreadMin, logSpreadMax)
-	case SpreadUnit:
-		return ScalarZero(like.Graph(), like.DType())
 	}
 	square, share := errorMean(sc, like)
 	zero := ScalarZero(like.Graph(), like.DType())

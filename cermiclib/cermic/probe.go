@@ -22,7 +22,8 @@ import (
 // train the module and draws no random numbers.
 type probe struct {
 	*scorer
-	spans []envs.Entity
+	widths [len(probeKinds)]int // of s and x
+	spans  []envs.Entity
 }
 
 // probeKinds are the kinds of features in the names of scalars, cermic/probe_<span>_<kind>.
@@ -35,7 +36,7 @@ const (
 
 // newProbe returns nil for a task without a screen.
 func (c Config) newProbe(b *nn.Build) (*probe, error) {
-	p := &probe{}
+	p := &probe{widths: [...]int{c.Embed, c.Latent}}
 	for _, span := range b.Spec.Entities {
 		if span.Name == envs.ScreenSpan || span.Kind == envs.Own {
 			p.spans = append(p.spans, span)
@@ -45,7 +46,7 @@ func (c Config) newProbe(b *nn.Build) (*probe, error) {
 		return nil, nil
 	}
 	var err error
-	p.scorer, err = c.newScorer(b, "cermic.probe", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	p.scorer, err = newScorer(b, "cermic.probe", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		s := c.embed(sc, b.Spec, in[0])
 		mean, _ := c.latent(sc, s, in[1])
 		return []*graph.Node{s, mean}
@@ -72,9 +73,10 @@ func (p *probe) measure(ctx context.Context, x *rl.Rollout, out rl.Scalars) erro
 	if fitted == 0 || fitted == len(rows) {
 		return nil
 	}
-	from := p.of(x).only(rows)
-	features := [len(probeKinds)]*mat.Dense{
-		mat.NewDense(len(rows), p.cfg.Embed+1, nil), mat.NewDense(len(rows), p.cfg.Latent+1, nil),
+	from := stepsOf(x).only(rows)
+	var features [len(probeKinds)]*mat.Dense
+	for kind, width := range p.widths {
+		features[kind] = mat.NewDense(len(rows), width+1, nil)
 	}
 	err := p.each(ctx, len(rows), from, func(kind, k int, values []float32) {
 		features[kind].SetRow(k, append(wide(values), 1))

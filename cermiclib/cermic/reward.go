@@ -44,10 +44,7 @@ func (m *module) Score(ctx context.Context, dst, obs, act []float32, alive []uin
 	o, a := len(obs)/len(dst), len(act)/len(dst)
 	err := m.form.score(ctx, dst, steps{
 		obs: func(to []float32, row int) { copy(to, obs[row*o:(row+1)*o]) },
-		act: func(to []float32, row int) {
-			copy(to, act[row*a:(row+1)*a])
-			oneHot(to[a:], row%m.agents)
-		},
+		act: func(to []float32, row int) { copy(to, act[row*a:(row+1)*a]) },
 	})
 	if err != nil {
 		return err

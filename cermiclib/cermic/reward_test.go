@@ -87,12 +87,8 @@ func TestRewardDependsOnCodeAlone(t *testing.T) {
 }
 
 func TestScoreRepeatsTheBonusOfTheLastRollout(t *testing.T) {
-	for _, id := range []bool{false, true} {
-		c := small()
-		c.AgentID = id
-		scoreRepeats(t, c)
-	}
 	c := small()
+	scoreRepeats(t, c)
 	c.Others = 1
 	scoreRepeats(t, c, 1, 6)
 	for _, f := range formsUnderTest() { // by the Λ that the rollout made
@@ -124,20 +120,15 @@ func scoreRepeats(t *testing.T, c Config, dead ...int) {
 	}
 }
 
-func TestBonusDependsOnTheAgentOnlyWithAgentID(t *testing.T) {
+func TestBonusDoesNotDependOnTheAgent(t *testing.T) {
 	spec := fakeSpec(2)
-	for _, id := range []bool{false, true} {
-		c := small()
-		c.AgentID = id
-		m, _ := newModule(t, c, spec, 1)
-		x := fakeRollout(spec, 4, 0)
-		for row := 1; row < 3; row++ { // agents 1 and 2 of the first frame copy agent 0
-			copy(x.ObsRow(row), x.ObsRow(0))
-			copy(x.Act.Continuous[2*row:2*row+2], x.Act.Continuous[:2])
-		}
-		_, bonus := reward(t, m, x)
-		if same := bonus[0] == bonus[1] && bonus[1] == bonus[2]; same == id {
-			t.Errorf("cermic_agent_id=%v: three agents with the same step receive %v", id, bonus[:3])
-		}
+	m, _ := newModule(t, small(), spec, 1)
+	x := fakeRollout(spec, 4, 0)
+	for row := 1; row < 3; row++ { // agents 1 and 2 of the first frame copy agent 0
+		copy(x.ObsRow(row), x.ObsRow(0))
+		copy(x.Act.Continuous[2*row:2*row+2], x.Act.Continuous[:2])
+	}
+	if _, bonus := reward(t, m, x); bonus[0] != bonus[1] || bonus[1] != bonus[2] {
+		t.Errorf("three agents with the same step receive %v", bonus[:3])
 	}
 }

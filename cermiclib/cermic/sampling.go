@@ -4,7 +4,6 @@ package cermic
 
 import (
 	"iter"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -20,9 +19,8 @@ type sampler struct {
 	start []int32 // first row of every sample with a step in which its agent is alive
 }
 
-// draw picks a random share of the samples without replacement and returns their rows, padded to full minibatches of b
-// rows with weight 0.
-func (s *sampler) draw(x *rl.Rollout, share float64, b int, r *rng.Rand) (rows []int32, weight []float32) {
+// draw returns the rows of all samples in random order, padded to full minibatches of b rows with weight 0.
+func (s *sampler) draw(x *rl.Rollout, b int, r *rng.Rand) (rows []int32, weight []float32) {
 	s.start = s.start[:0]
 	agents := x.E * x.N
 	for t := 0; t < x.T; t += s.chunk {
@@ -32,12 +30,11 @@ func (s *sampler) draw(x *rl.Rollout, share float64, b int, r *rng.Rand) (rows [
 			}
 		}
 	}
-	count := int(math.Ceil(share * float64(len(s.start))))
-	for i := range count {
+	for i := range s.start {
 		j := i + r.IntN(len(s.start)-i)
 		s.start[i], s.start[j] = s.start[j], s.start[i]
 	}
-	for _, first := range s.start[:count] {
+	for _, first := range s.start {
 		row := int(first)
 		for range s.chunk {
 			weight = append(weight, float32(x.Alive[row]))
@@ -57,13 +54,13 @@ func (s *sampler) draw(x *rl.Rollout, share float64, b int, r *rng.Rand) (rows [
 // minibatches yields the rows and weights, [B] each, of every gradient step on x.
 func (m *module) minibatches(x *rl.Rollout) iter.Seq2[[]int32, []float32] {
 	return func(yield func([]int32, []float32) bool) {
-		for epoch, taken := 0, 0; epoch < m.cfg.Epochs || taken < m.cfg.Steps; epoch++ {
-			rows, weight := m.sampler.draw(x, m.cfg.Fraction, m.minibatch, m.stream("cermic rows", x.Iteration, epoch))
+		for epoch, taken := 0, 0; taken < m.cfg.Steps; epoch++ {
+			rows, weight := m.sampler.draw(x, m.minibatch, m.stream("cermic rows", x.Iteration, epoch))
 			if len(rows) == 0 { // no agent is alive
 				return
 			}
 			for b := range slices.Chunk(rows, m.minibatch) {
-				if m.cfg.Steps > 0 && taken == m.cfg.Steps || !yield(b, weight[:m.minibatch]) {
+				if taken == m.cfg.Steps || !yield(b, weight[:m.minibatch]) {
 					return
 				}
 				weight = weight[m.minibatch:]

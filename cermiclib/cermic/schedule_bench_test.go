@@ -203,7 +203,8 @@ func (m *module) losses(x *rl.Rollout) (rl.Scalars, error) {
 		return nil, err
 	}
 	defer p.Close()
-	rows, weight := m.sampler.draw(x, 0.25, m.minibatch, m.stream("held out", 0, 0))
+	rows, weight := m.sampler.draw(x, m.minibatch, m.stream("held out", 0, 0))
+	rows = rows[:(len(rows)/m.minibatch+3)/4*m.minibatch]
 	step := m.step
 	m.step = p
 	defer func() { m.step = step }()

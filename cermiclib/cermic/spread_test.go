@@ -51,7 +51,7 @@ func TestSpreadReachesTheDecodersError(t *testing.T) {
 	backend := must.Value(nn.Open())
 	for spread, near := range map[string]bool{SpreadOptimal: true, SpreadLearned: false} {
 		spec, c := fakeSpec(8), small()
-		c.PsiSpread, c.Minibatch, c.Fraction, c.Exploit, c.Contrast, c.Steps, c.Epochs = spread, 64, 1, false, 0, 0, 1
+		c.PsiSpread, c.Minibatch, c.Exploit, c.Contrast, c.Steps = spread, 64, false, 0, 15
 		c.Hidden, c.LR = 64, 1e-3 // error and running mean converge within these steps
 		m := must.Value(c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}))
 		var sigma, rmse, steps float64
@@ -73,7 +73,7 @@ func TestNoGradientPassesThroughTheSpread(t *testing.T) {
 	out := evaluate(t, store, func(sc *model.Scope, in []*Node) []*Node {
 		next, mean := ZerosLike(in[0]), in[0]
 		c.followError(sc, ReduceAllMean(Square(Sub(next, mean))))
-		l := ReduceAllMean(c.logLikelihood(next, mean, c.logSpread(sc, mean)))
+		l := ReduceAllMean(logLikelihood(next, mean, c.logSpread(sc, mean)))
 		return Gradient(l, mean)
 	}, [][]float64{{0.3, -0.4}})
 	for i, x := range []float64{0.3, -0.4} {

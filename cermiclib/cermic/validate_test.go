@@ -30,13 +30,11 @@ func TestImpossibleSettingsAreRefusedByName(t *testing.T) {
 		"logstd_min is 2":                    func(c *Config) { c.LogScaleMin = 2 },
 		"eps is 1, want above 0 and below 1": func(c *Config) { c.Chance = 1 },
 		"amb_gamma2 is 1, want more":         func(c *Config) { c.SpreadRadius = 1 },
-		"cermic_frac is 0":                   func(c *Config) { c.Fraction = 0 },
 		"lr is 0, want above 0":              func(c *Config) { c.LR = 0 },
 		"KL above 20.8 nats and L_UB bel":    func(c *Config) { c.Latent = 32 },
 		"actor_uses_context":                 func(c *Config) { c.ActorContext, c.Exploit = true, false },
-		"features":                           func(c *Config) { c.Form = Elliptical{"codes", 1, 1} },
-		"lambda is 0":                        func(c *Config) { c.Form = Elliptical{FeatureCode, 0, 1} },
-		"reservoir is 0":                     func(c *Config) { c.Form = Elliptical{FeatureCode, 1, 0} },
+		"lambda is 0":                        func(c *Config) { c.Form = Elliptical{Lambda: 0, Reservoir: 1} },
+		"reservoir is 0":                     func(c *Config) { c.Form = Elliptical{Lambda: 1, Reservoir: 0} },
 		"int_others is -0.5":                 func(c *Config) { c.Others = -0.5 },
 	} {
 		c := Default()

@@ -32,7 +32,7 @@ var little = []string{
 	"policy.hidden=16", "policy.spectra_width=8", "policy.cpm_hidden=8", "policy.cpm_pred_minibatch=70",
 	"explore.db_hidden=8", "explore.db_minibatch=70", "explore.db_epochs=1",
 	"explore.mace_minibatch=70", "explore.rnd_epochs=1", "explore.rnd_hidden=8",
-	"explore.cermic_minibatch=70", "explore.cermic_epochs=0", "explore.cermic_steps=1", "explore.d_s=8", "explore.d_x=8", "explore.phi_hidden=8", "explore.c_bar=8", "explore.n_neg=2",
+	"explore.cermic_minibatch=70", "explore.cermic_steps=1", "explore.d_s=8", "explore.d_x=8", "explore.phi_hidden=8", "explore.c_bar=8", "explore.n_neg=2",
 	"explore.memory.d_obs_enc=8", "explore.memory.hidden=8", "explore.memory.d_f=8", "explore.db_feat=8", "explore.db_latent=8",
 	"explore.hdd_hidden=8", "explore.hdd_steps=6", "explore.rnd_out=8",
 	"explore.ices_hidden=8", "explore.ices_policy_hidden=8", "explore.ices_batch=16", "explore.ices_steps=2",

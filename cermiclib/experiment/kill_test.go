@@ -82,7 +82,6 @@ func small(method string) Config {
 	c := cermic.Default()
 	c.Embed, c.Latent, c.Hidden, c.Negatives, c.Steps, c.Minibatch = 8, 8, 8, 2, 2, 40
 	c.Upper, c.IntNorm = 8, explore.NormReturnStd // codes of 8 numbers vary more; the norm that keeps the most state
-	c.RewardFeature = cermic.FeatureRunningStd
 	c.Memory = memory.MLP{Embed: 8, Hidden: 8, Width: 8}
 	e.Explore = c
 	return e

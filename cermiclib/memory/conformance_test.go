@@ -26,11 +26,11 @@ func narrow() []memory.Config {
 	graph := memory.DefaultGraph()
 	graph.Embed, graph.Node, graph.Edge, graph.Heads, graph.Hidden, graph.Width, graph.Queue = 8, 16, 4, 2, 16, 24, 3
 	graph.Chunk = 4
-	frozen := graph
-	frozen.Online, frozen.Chunk = false, 1
+	single := graph
+	single.Chunk = 1
 	return []memory.Config{
 		memory.MLP{Embed: 8, Hidden: 16, Width: 24}, memory.GRU{Embed: 8, Layers: 2, Width: 16, Chunk: 4},
-		graph, frozen,
+		graph, single,
 	}
 }
 

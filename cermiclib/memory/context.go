@@ -90,18 +90,15 @@ func (m *graphMemory) startPretrained(sc *model.Scope, fresh bool) {
 
 // learnToDetect fills in the loss λ·L_det and the accuracy of a detector that learns.
 func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
-	if m.Online {
-		chunks := in[2].Shape().Dimensions[1]
-		own := BroadcastToDims(InsertAxes(Transpose(in[2], 0, 1), 1), chunks, m.Chunk, m.agents)
-		own = Reshape(own, chunks*m.Chunk, m.agents)
-		logits, labels := m.logits(sc, m.encode(sc, in[5])), in[6]
-		out.detect(logits, labels, own, m.Threshold, m.Coef)
+	if !m.detectorLearns() {
+		m.logits(sc, m.encode(sc, at(in[0], 0))) // makes the variables, which Watch uses
 		return
 	}
-	m.logits(sc, m.encode(sc, at(in[0], 0))) // makes the variables, which Watch uses
-	for _, v := range nn.Variables(sc.Store(), sc.At("detector").Scope()) {
-		v.SetTrainable(false)
-	}
+	chunks := in[2].Shape().Dimensions[1]
+	own := BroadcastToDims(InsertAxes(Transpose(in[2], 0, 1), 1), chunks, m.Chunk, m.agents)
+	own = Reshape(own, chunks*m.Chunk, m.agents)
+	logits, labels := m.logits(sc, m.encode(sc, in[5])), in[6]
+	out.detect(logits, labels, own, m.Threshold, m.Coef)
 }
 
 // nodes are the candidates z_{i→j} = MLP[e, onehot(i), onehot(j)] [Z,N,B] of observer i for every slot j, the

@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // DynamicGraph is the paper's memory (Section 3.2, Appendix A): a graph with a node for every agent seen so far. It
@@ -33,19 +34,21 @@ type DynamicGraph struct {
 	Width     int     `json:"d_f" range:"1..8192" help:"F, width of the last graph layer and length of the context f_n^o; the paper: 512"`
 	Queue     int     `json:"queue_len" range:"1..200" help:"Q, past detections in the attention, beside the present one; not in the paper"`
 	Threshold float64 `json:"tau_det" range:"(0..1)" help:"τ_det, probability, above which an agent is detected; not in the paper"`
-	Online    bool    `json:"det_online" help:"the detector is trained with the module, on the simulator's labels"`
 	Coef      float64 `json:"det_coef" range:"[0..1000000)" help:"weight of the detector's loss beside the module's"`
 	Chunk     int     `json:"chunk" range:"1..10000" help:"L, consecutive steps of one agent that are drawn together"`
 	Pretrain  string  `json:"pretrain" oneof:"none,detector,full" help:"parts with pre-trained weights; a pre-trained detector is frozen"`
 	Weights   string  `json:"pretrained" help:"name of the pre-trained weights, as printed by pretrain"`
+
+	// Former settings.
+	_ conf.Constant `json:"det_online" value:"true"`
 }
 
 func init() { Register(DefaultGraph()) }
 
-// DefaultGraph returns the sizes of the paper's table, a queue of 4 and a detector that is trained online.
+// DefaultGraph returns the sizes of the paper's table, a queue of 4 and no pre-training.
 func DefaultGraph() DynamicGraph {
 	return DynamicGraph{Embed: 64, Node: 256, Edge: 16, Layers: 2, Heads: 4, Hidden: 256, Width: 512, Queue: 4,
-		Threshold: 0.5, Online: true, Coef: 1, Chunk: 10, Pretrain: PretrainNone}
+		Threshold: 0.5, Coef: 1, Chunk: 10, Pretrain: PretrainNone}
 }
 
 // Scheduled has nodes and layers of the schedule's width.
@@ -97,7 +100,6 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 	m := &graphMemory{DynamicGraph: c, build: b, agents: n, obs: o, queue: newQueue(rows, o, c.Queue+2)}
 	var err error
 	m.weights, err = loadFor(c.Kind(), b.Files, c.Weights)
-	m.Online = c.Online && m.weights == nil
 	return m, err
 }
 
@@ -116,7 +118,13 @@ type graphMemory struct {
 var _ Detecting = (*graphMemory)(nil)
 var _ rl.Saver = (*graphMemory)(nil)
 
-func (m *graphMemory) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chunk, Labels: m.Online} }
+func (m *graphMemory) Shape() Shape {
+	return Shape{Width: m.Width, Chunk: m.Chunk, Labels: m.detectorLearns()}
+}
+
+// detectorLearns reports whether the detector trains with the module, on the simulator's labels. A pre-trained one is
+// frozen.
+func (m *graphMemory) detectorLearns() bool { return m.weights == nil }
 
 // Inputs are M = L+Q+1 moments of each of C = b/L chunks, earliest first. The graphs made at the last G = L+1 of them
 // and the detector's training data follow. Agent steps are the last axis: see context.go.
@@ -127,7 +135,7 @@ func (m *graphMemory) Inputs(b int) []nn.Input {
 		nn.F32("obs", l+q+1, c, m.obs), nn.F32("seen", q+1, n, l+1, c), nn.F32("own", n, c), nn.F32("pick", c, l, l),
 		nn.F32("exists", b),
 	}
-	if m.Online {
+	if m.detectorLearns() {
 		in = append(in, nn.F32("here", b, m.obs), nn.F32("labels", b, n))
 	}
 	return in
@@ -175,7 +183,7 @@ func (m *graphMemory) Gather(p nn.Feeder, first int, x *rl.Rollout, rows []int32
 			dst[0] = 1
 		}
 	})
-	if m.Online { // the detector trains on the agent steps themselves, whether the graph advanced there or not
+	if m.detectorLearns() { // it trains on the agent steps themselves, whether the graph advanced there or not
 		nn.FeedEach(p, first+5, rows, x.Gather)
 		feedLabels(p, first+6, x, rows)
 	}
@@ -197,8 +205,8 @@ func (m *graphMemory) Watch(x *rl.Rollout) error {
 	if m.scope == "" {
 		return fmt.Errorf("memory graph: asked to watch before its features were built into a graph")
 	}
-	if m.Online && x.Visible == nil {
-		return fmt.Errorf("memory graph: det_online is true but the rollout holds no labels")
+	if m.detectorLearns() && x.Visible == nil {
+		return fmt.Errorf("memory graph: the rollout holds no labels, on which the detector is trained")
 	}
 	if m.detector == nil {
 		var err error

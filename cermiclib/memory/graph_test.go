@@ -69,13 +69,13 @@ func sightings(x *rl.Rollout, seed uint64) []uint64 {
 
 func TestGraphFeaturesFollowTheSpecification(t *testing.T) {
 	spec, c := trio(), smallGraph()
-	c.Online = false
 	for _, shape := range []struct{ layers, chunk int }{{1, 1}, {2, 1}, {3, 1}, {2, 3}, {2, 9}} {
 		c.Layers, c.Chunk = shape.layers, shape.chunk
 		first, second := wander(spec, 9, 1, 0, 1, 5*2), wander(spec, 9, 2, 3*2+1)
 		m, p, store := probe(t, c, spec, first.Rows())
 		ref, q := newReference(c, store, spec.Agents), m.(*graphMemory).queue
 		for seed, x := range []*rl.Rollout{first, second} {
+			x.KeepLabels()
 			q.watch(x, sightings(x, uint64(seed)))
 			rows := chunked(x, c.Chunk)
 			now, before, exists := features(t, m, p, x, rows)
@@ -163,22 +163,17 @@ func someOf(f *graph.Node) *graph.Node {
 }
 
 func TestFeaturesTrainEverythingButTheDetector(t *testing.T) {
-	for _, online := range []bool{true, false} {
-		c := smallGraph()
-		c.Online = online
-		for name, goal := range map[string]func(Context) *graph.Node{
-			"f_n":     func(f Context) *graph.Node { return someOf(f.Now) },
-			"f_{n-1}": func(f Context) *graph.Node { return someOf(f.Before) },
-		} {
-			size, store := gradients(t, c, goal)
-			for path, d := range size {
-				if detector := strings.HasPrefix(path, "detector/"); (d == 0) != detector {
-					t.Errorf("%s, det_online %v: the gradient at %s sums to %g", name, online, path, d)
-				}
-				v := store.GetVariable("/memory/" + path)
-				if want := online || !strings.HasPrefix(path, "detector/"); v.Trainable != want {
-					t.Errorf("det_online %v: %s is trainable: %v", online, path, v.Trainable)
-				}
+	for name, goal := range map[string]func(Context) *graph.Node{
+		"f_n":     func(f Context) *graph.Node { return someOf(f.Now) },
+		"f_{n-1}": func(f Context) *graph.Node { return someOf(f.Before) },
+	} {
+		size, store := gradients(t, smallGraph(), goal)
+		for path, d := range size {
+			if detector := strings.HasPrefix(path, "detector/"); (d == 0) != detector {
+				t.Errorf("%s: the gradient at %s sums to %g", name, path, d)
+			}
+			if !store.GetVariable("/memory/" + path).Trainable {
+				t.Errorf("%s is not trainable", path)
 			}
 		}
 	}
@@ -228,17 +223,10 @@ func TestWatchDetectsFromTheThresholdOn(t *testing.T) {
 	}
 }
 
-func TestOnlineDetectorNeedsLabels(t *testing.T) {
+func TestLearningDetectorNeedsLabels(t *testing.T) {
 	m, _, _ := probe(t, smallGraph(), trio(), 6)
-	if m.(Watcher).Watch(wander(trio(), 4, 1)) == nil {
+	if m.(Watcher).Watch(wander(trio(), 4, 1)) == nil || !m.Shape().Labels {
 		t.Error("a rollout without labels is accepted")
-	}
-	for _, online := range []bool{true, false} {
-		c := smallGraph()
-		c.Online = online
-		if m := must.Value(c.Build(graphtest.Build(trio(), 0))); m.Shape().Labels != online {
-			t.Errorf("det_online %v: labels are required: %v", online, m.Shape().Labels)
-		}
 	}
 }
 

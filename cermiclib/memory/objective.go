@@ -55,7 +55,6 @@ type outcome struct {
 // Deviation: the encoder learns from positions as well as from presence. With presence alone, it would be frozen with
 // little information about positions.
 func (c DynamicGraph) objective(b *nn.Build, x *play) (*objective, error) {
-	c.Online = true // the detector is a part of it
 	built, err := c.Build(b)
 	if err != nil {
 		return nil, err

@@ -278,6 +278,7 @@ func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
 		if must.Do(t, err); m.Shape().Labels {
 			t.Errorf("%s, %s: it asks for labels", c.Kind(), x.kind)
 		}
+		must.Do(t, Watch(m, rl.NewRollout(newScatter(false).Spec(), 5, 0))) // which holds none
 		for _, v := range nn.Variables(store, "/memory") {
 			part := strings.Split(v.Path(), "/")[2]
 			flat, _ := tensors.CopyFlatData[float32](v.MustValue())

@@ -38,7 +38,7 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 	if nce := set("explore_nce"); nce != "0" {
 		likelihood = slices.Insert(likelihood, 1, "+ "+nce+" × contrast")
 	}
-	formula, sources := bonus(set)
+	formula, source := bonus(set)
 	scale := "norm " + set("int_norm")
 	reads := []string{shape(fmt.Sprint(spec.ObsLen()))}
 	if more := rl.PeerSpec(spec).ObsLen() - spec.ObsLen(); more > 0 && set("peer_channels") == "true" {
@@ -73,12 +73,10 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 			{From: "memory", To: "critic", Label: "f_n, f_{n-1}"}, {From: "r", To: "critic"},
 			{From: "critic", To: "calibration", Label: "γ", Dashed: true},
 			{From: "calibration", To: "exploit"}, {From: "critic", To: "nce"},
+			{From: source, To: "reward", Dashed: true},
 		},
 	}
-	for _, source := range sources {
-		d.Arrows = append(d.Arrows, viz.Arrow{From: source, To: "reward", Dashed: true})
-	}
-	if set("memory.det_online") == "true" && set("memory.pretrain") == memory.PretrainNone { // a pre-trained one is frozen
+	if set("memory.pretrain") == memory.PretrainNone { // of a graph; a pre-trained detector is frozen
 		labels := fmt.Sprintf("[B, %d], labels", spec.Agents)
 		d.Nodes = append(d.Nodes, node(data, "seen", "visible peers", 0, 5, labels, "for training only"),
 			node(loss, "detector", "L_det", 1, 5, "cross-entropy of p_k", "weight "+set("memory.det_coef")))
@@ -88,15 +86,10 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 	return d, nil
 }
 
-// bonus is the formula of r^i by the settings of an experiment, and the nodes that it is computed from.
-func bonus(set func(key string) string) (formula string, sources []string) {
-	switch set("int_form") {
-	case cermic.DefaultElliptical().Kind():
-		if set("int_form.features") == cermic.FeatureEmbed {
-			return "½ log(1 + ηᵀΛ⁻¹η) of s_t", []string{"encoder"}
-		}
-		return "½ log(1 + ηᵀΛ⁻¹η) of x_t", []string{"x"}
-	default: // the paper's
-		return "√μ_Ψ", []string{"psi"}
+// bonus is the formula of r^i by the settings of an experiment, and the node that it is computed from.
+func bonus(set func(key string) string) (formula, source string) {
+	if set("int_form") == cermic.DefaultElliptical().Kind() {
+		return "½ log(1 + ηᵀΛ⁻¹η) of x_t", "x"
 	}
+	return "√μ_Ψ", "psi" // the paper's
 }

@@ -37,7 +37,7 @@ var tiny = []string{
 	"learner.replay_buffer_size=24", "policy.hidden=8", "policy.gru_width=6", "policy.bptt=2", "policy.core.hidden=8",
 	"policy.core.gru_width=6", "policy.core.bptt=2", "policy.cpm_hidden=8", "policy.cpm_pred_minibatch=12", "policy.spectra_width=8",
 	"explore.db_hidden=8", "explore.db_minibatch=16", "explore.db_epochs=1", "explore.mace_minibatch=12", "explore.rnd_epochs=1",
-	"explore.rnd_hidden=8", "explore.hdd_steps=2", "explore.cermic_minibatch=16", "explore.cermic_epochs=0", "explore.cermic_steps=1", "explore.d_s=8", "explore.d_x=8", "explore.phi_hidden=8", "explore.c_bar=8",
+	"explore.rnd_hidden=8", "explore.hdd_steps=2", "explore.cermic_minibatch=16", "explore.cermic_steps=1", "explore.d_s=8", "explore.d_x=8", "explore.phi_hidden=8", "explore.c_bar=8",
 	"explore.n_neg=2", "explore.memory=mlp", "explore.memory.hidden=8", "explore.memory.d_f=8", "explore.ices_hidden=8", "explore.ices_policy_hidden=8",
 	"explore.ices_batch=6", "explore.ices_steps=2", "explore.db_feat=8", "explore.db_latent=8", "explore.hdd_hidden=8", "explore.rnd_out=8",
 	"explore.memory.d_obs_enc=8", "explore.int_form.waves=15", "explore.int_form.reservoir=64", "explore.int_form.sample=32",
