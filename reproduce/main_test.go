@@ -244,7 +244,7 @@ func TestListNamesWhatIsRegisteredAndItsSettings(t *testing.T) {
 	}
 	contains(t, succeed(t, "list", "-method", "mappo-cermic", "-budget", "paper"),
 		"  explore.alpha=0.2 ", "  explore=cermic ", "  learner.minibatch_size=2400 ", "  task.reward=sparse ",
-		"  budget.frames=3000000 ", "one of optimal, learned, unit\n")
+		"  budget.frames=3000000 ", "one of optimal, learned\n")
 	contains(t, succeed(t, "list", "-method", "mappo"), "discount factor γ; the paper: 0.99; 0 to 1\n")
 	contains(t, succeed(t, "list", "-method", "mappo-cermic", "-set", "explore.alpha=0.5"),
 		"* explore.alpha=0.5 ", "(default: 0.2)\n")
