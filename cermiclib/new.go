@@ -171,6 +171,10 @@ func keepsPolicy(m Method, e experiment.Config) error {
 	if Mixer(e.Learner) != "" {
 		plain = "qmix"
 	}
-	return fmt.Errorf("%s acts by a policy of its own, which policy=%s replaces: "+
-		"set policy.core=gru or mlp for another network inside that, or ask for %s", m.ID, e.Policy.Kind(), plain)
+	inside := ""
+	if _, ok := conf.Get(m.Policy, "core"); ok {
+		inside = "set policy.core=gru or mlp for another network inside that, or "
+	}
+	return fmt.Errorf("%s acts by a policy of its own, which policy=%s replaces: %sask for %s",
+		m.ID, e.Policy.Kind(), inside, plain)
 }

@@ -66,7 +66,7 @@ func tinyGRU(seed uint64) Config {
 // than the run and keeps the states at the start of chunks.
 func tinyRecurrentQ(seed uint64) Config {
 	e := tinyQ(seed)
-	e.Policy = policy.SPECTra{Width: 8, Heads: 2, Mask: true, Core: policy.CoreGRU, Steps: 3, Revision: 2}
+	e.Policy = policy.SPECTra{Width: 8, Heads: 2, Steps: 3}
 	return e
 }
 

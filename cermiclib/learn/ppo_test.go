@@ -209,7 +209,7 @@ func TestTargetRatioWeighsAdvantages(t *testing.T) {
 // TestOwnCriticNeverSeesTheState: it also gives agents with different observations different values.
 func TestOwnCriticNeverSeesTheState(t *testing.T) {
 	c := DefaultMAPPO()
-	c.Frames, c.Epochs, c.Minibatch, c.CriticHidden, c.Critic, c.BootstrapOnTimeout = 40, 1, 16, []int{4}, OwnCritic, true
+	c.Frames, c.Epochs, c.Minibatch, c.CriticHidden, c.Critic = 40, 1, 16, []int{4}, OwnCritic
 	b := graphtest.Build(tdSpec(true), 5)
 	built := must.Value(c.Build(b, plain))
 	x := randomRollout(tdSpec(true), 20)

@@ -35,22 +35,24 @@ import (
 // starts from the state that the policy had there when it acted; the replay stores these states (Kapturowski et al.
 // 2019). The actions must be discrete.
 type Q struct {
-	Mixer              MixerConfig `json:"mixer" help:"mixer that combines the agents' utilities into Q_tot"`
-	Frames             int         `json:"offpolicy_frames_per_batch" range:"1..100000000" help:"frames of a rollout batch; the paper's on-policy value: 36000, BenchMARL: 6000"`
-	Steps              int         `json:"optimizer_steps_per_collection" range:"1..1000000" help:"gradient steps after each rollout batch; the paper: 1800"`
-	Batch              int         `json:"train_batch_size" range:"1..100000000" help:"frames of a gradient step; the paper: 1024"`
-	Replay             int         `json:"replay_buffer_size" range:"1..1000000000" help:"capacity of the replay buffer, in frames; the paper: 1500000"`
-	ReplayGB           float64     `json:"replay_memory_gb" range:"(0..)" help:"largest memory of the replay buffer, in GB"`
-	Discount           float64     `json:"discount" range:"0..1" help:"discount factor γ; the paper: 0.99"`
-	Polyak             float64     `json:"polyak_tau" range:"0..1" help:"share, by which target networks follow each update; the paper: 0.005"`
-	DoubleQ            bool        `json:"double_q" help:"double Q-learning: the online network chooses the target's action; BenchMARL: off"`
-	Loss               string      `json:"loss" oneof:"l2,smooth_l1" help:"loss of the temporal-difference error; BenchMARL: l2"`
-	EpsInit            float64     `json:"eps_init" range:"0..1" help:"initial ε of ε-greedy exploration; the paper: 0.8"`
-	EpsEnd             float64     `json:"eps_end" range:"0..1" help:"final ε; the paper: 0.01"`
-	EpsFrames          int         `json:"exploration_anneal_frames" range:"1..1000000000000" help:"frames over which ε falls linearly; BenchMARL: a third of all frames"`
-	BootstrapOnTimeout bool        `json:"bootstrap_on_timeout" help:"targets bootstrap from the last observation at time limits; BenchMARL: off"`
-	IntAt              string      `json:"int_at" oneof:"collect,sample" help:"time of computing intrinsic rewards; collect: at the rollout, sample: for each replayed sample"`
-	nn.Adam                        // of utilities and mixer together; the paper's table: lr 1e-4, eps 1e-6
+	Mixer     MixerConfig `json:"mixer" help:"mixer that combines the agents' utilities into Q_tot"`
+	Frames    int         `json:"offpolicy_frames_per_batch" range:"1..100000000" help:"frames of a rollout batch; the paper's on-policy value: 36000, BenchMARL: 6000"`
+	Steps     int         `json:"optimizer_steps_per_collection" range:"1..1000000" help:"gradient steps after each rollout batch; the paper: 1800"`
+	Batch     int         `json:"train_batch_size" range:"1..100000000" help:"frames of a gradient step; the paper: 1024"`
+	Replay    int         `json:"replay_buffer_size" range:"1..1000000000" help:"capacity of the replay buffer, in frames; the paper: 1500000"`
+	ReplayGB  float64     `json:"replay_memory_gb" range:"(0..)" help:"largest memory of the replay buffer, in GB"`
+	Discount  float64     `json:"discount" range:"0..1" help:"discount factor γ; the paper: 0.99"`
+	Polyak    float64     `json:"polyak_tau" range:"0..1" help:"share, by which target networks follow each update; the paper: 0.005"`
+	DoubleQ   bool        `json:"double_q" help:"double Q-learning: the online network chooses the target's action; BenchMARL: off"`
+	EpsInit   float64     `json:"eps_init" range:"0..1" help:"initial ε of ε-greedy exploration; the paper: 0.8"`
+	EpsEnd    float64     `json:"eps_end" range:"0..1" help:"final ε; the paper: 0.01"`
+	EpsFrames int         `json:"exploration_anneal_frames" range:"1..1000000000000" help:"frames over which ε falls linearly; BenchMARL: a third of all frames"`
+	IntAt     string      `json:"int_at" oneof:"collect,sample" help:"time of computing intrinsic rewards; collect: at the rollout, sample: for each replayed sample"`
+	nn.Adam               // of utilities and mixer together; the paper's table: lr 1e-4, eps 1e-6
+
+	// Former settings.
+	_ conf.Constant `json:"loss" value:"l2"`
+	_ conf.Constant `json:"bootstrap_on_timeout" value:"false"`
 }
 
 // When the intrinsic reward of a frame is computed (int_at).
@@ -78,7 +80,7 @@ func (c Q) Scheduled(s rl.Schedule) Config {
 func DefaultQ() Q {
 	return Q{
 		Mixer: DefaultQMIX(), Frames: 36000, Steps: 1800, Batch: 1024, Replay: 1_500_000, ReplayGB: 4, Discount: 0.99,
-		Polyak: 0.005, Loss: "l2", EpsInit: 0.8, EpsEnd: 0.01, EpsFrames: 1_000_000, IntAt: IntAtCollect,
+		Polyak: 0.005, EpsInit: 0.8, EpsEnd: 0.01, EpsFrames: 1_000_000, IntAt: IntAtCollect,
 		Adam: nn.Adam{LR: 1e-4, Eps: 1e-6, Clip: 5},
 	}
 }
@@ -155,12 +157,7 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 
 // makeReplay allocates the replay.
 func (l *q) makeReplay() (err error) {
-	switch steps := l.Frames / l.build.Spec.NumEnvs; {
-	case l.HiddenLen() == 0:
-	case l.BootstrapOnTimeout:
-		return fmt.Errorf("learner.bootstrap_on_timeout needs a policy without recurrent state: a chunk goes on in the " +
-			"next episode, not past the end of one")
-	case steps < l.chunk:
+	if steps := l.Frames / l.build.Spec.NumEnvs; l.HiddenLen() > 0 && steps < l.chunk {
 		return fmt.Errorf("learner.offpolicy_frames_per_batch gives %d steps a rollout batch, want at least the %d of "+
 			"policy.bptt", steps, l.chunk)
 	}

@@ -19,6 +19,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/envs/conf"
@@ -41,7 +42,7 @@ var tiny = []string{
 	"explore.n_neg=2", "explore.memory=mlp", "explore.memory.hidden=8", "explore.memory.d_f=8", "explore.ices_hidden=8", "explore.ices_policy_hidden=8",
 	"explore.ices_batch=6", "explore.ices_steps=2", "explore.db_feat=8", "explore.db_latent=8", "explore.hdd_hidden=8", "explore.rnd_out=8",
 	"explore.memory.d_obs_enc=8", "explore.int_form.waves=15", "explore.int_form.reservoir=64", "explore.int_form.sample=32",
-	"learner.mixer.mixing_embed_dim=8", "learner.mixer.hypernet_hidden=8", "learner.mixer.qatten_embed=8", "policy.cpm_latent=8",
+	"learner.mixer.mixing_embed_dim=8", "learner.mixer.hypernet_hidden=8", "policy.cpm_latent=8",
 }
 
 // small applies tiny to e.
@@ -64,14 +65,15 @@ func change(t *testing.T, e *experiment.Config, changes []string) {
 // cores are the two kinds of policies that any method must work with.
 var cores = []string{"mlp", "gru"}
 
-// withCore makes e's policy feed-forward or recurrent.
+// withCore makes e's policy feed-forward or recurrent. SPECTra's is always recurrent.
 func withCore(t *testing.T, e *experiment.Config, core string) {
 	t.Helper()
-	key := "policy"
-	if _, ok := conf.Get(*e, "policy.core"); ok {
-		key = "policy.core" // a policy of its own, around either
+	switch e.Policy.(type) {
+	case policy.CPM: // around either
+		must.Do(t, conf.Set(e, "policy.core", core))
+	case policy.MLP:
+		must.Do(t, conf.Set(e, "policy", core))
 	}
-	must.Do(t, conf.Set(e, key, core))
 }
 
 // playgrounds are a continuous task, a discrete one with masks and deaths, and one with image observations. Value
