@@ -135,15 +135,12 @@ func findTask(name string, known []string) (string, error) {
 }
 
 // outerFirst sorts assignments so that the choice of a part, explore.memory=graph, comes before the part's settings.
-// How a bonus fades comes before its number of frames.
 func outerFirst(assignments []string) []string {
-	key := func(s string) string {
+	depth := func(s string) int {
 		key, _, _ := strings.Cut(s, "=")
-		return strings.TrimSuffix(strings.TrimSpace(key), ".kind") // explore.kind=db is explore=db
+		return strings.Count(strings.TrimSuffix(strings.TrimSpace(key), ".kind"), ".") // explore.kind=db is explore=db
 	}
-	return slices.SortedStableFunc(slices.Values(assignments), func(a, b string) int {
-		return cmp.Or(strings.Count(key(a), ".")-strings.Count(key(b), "."), strings.Compare(key(a), key(b)))
-	})
+	return slices.SortedStableFunc(slices.Values(assignments), func(a, b string) int { return depth(a) - depth(b) })
 }
 
 // defaults composes a method on a task at a budget.

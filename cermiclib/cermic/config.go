@@ -141,8 +141,7 @@ func UCB() Config {
 // Bottleneck, on which the module builds, divides in the same way. reproduce/PLAN.md has the rule, written before the
 // sweep; reproduce/EXPLORATION.md has the sweep.
 func bonus() explore.Bonus {
-	return explore.Bonus{IntNorm: explore.NormReturnStd, IntMemory: 1, IntClip: 5, IntCoef: 1,
-		IntAnneal: explore.AnnealNone, IntAnnealFrames: 3_000_000}
+	return explore.Bonus{IntNorm: explore.NormReturnStd, IntMemory: 1, IntClip: 5, IntCoef: 1}
 }
 
 // Scheduled trains the module with half as many gradient steps as the learner, at the learner's step size. With far

@@ -160,7 +160,7 @@ func (g *group) decide(k, frames int, isFirst []uint8) error {
 	}
 	copy(x.Importance[k*rows:], g.dist.Importance)
 	x.Eps = 0
-	if g.dist.Ratio == rl.RatioMixture {
+	if !g.dist.OffPolicy {
 		x.Eps = g.dist.Eps
 	}
 	copy(g.hidden, g.dist.Hidden)

@@ -269,11 +269,6 @@ func TestSettingsStandAboveTheSchedule(t *testing.T) {
 		{[]string{`explore={"kind":"epsilon","egreedy_anneal_frames":7}`}, "explore.egreedy_anneal_frames", "7"},
 		{[]string{"explore.n_neg=4", "explore=cermic"}, "explore.cermic_steps", "25"},
 		{[]string{"explore=ices", "explore=cermic"}, "explore.cermic_steps", "25"}, // the last one counts
-		{[]string{"explore.int_anneal=linear_to_zero", "explore=db"}, "explore.int_anneal_frames", "600000"},
-		{[]string{"explore.int_anneal_frames=3000000", "explore.int_anneal=linear_to_zero", "explore=mace"}, "explore.int_anneal_frames", "3000000"},
-		{[]string{`explore={"kind":"db","int_anneal":"linear_to_zero"}`}, "explore.int_anneal_frames", "600000"},
-		{[]string{`explore={"kind":"db","int_anneal":"linear_to_zero","int_anneal_frames":9}`}, "explore.int_anneal_frames", "9"},
-		{[]string{"explore=db"}, "explore.int_anneal_frames", "3000000"}, // no part reads it
 	} {
 		e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: c.set})
 		if got, ok := conf.Get(e, c.key); !ok || got != c.want {
