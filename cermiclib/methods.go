@@ -94,9 +94,7 @@ var methods = []Method{
 		About: "mappo-cermic with the module's settings closer to the paper's text",
 	},
 	{
-		// A replay buffer of half the run holds rewards of an outdated bonus, so they are computed when sampled.
-		ID: "qmix-cermic-ucb", Learner: with(learn.DefaultQ(), func(c *learn.Q) { c.IntAt = learn.IntAtSample }),
-		Policy: policy.DefaultMLP(), Explore: cermic.UCB(),
+		ID: "qmix-cermic-ucb", Learner: learn.DefaultQ(), Policy: policy.DefaultMLP(), Explore: cermic.UCB(),
 		About: "ours: qmix-cermic with the bonus of mappo-cermic-ucb",
 	},
 	{

@@ -73,14 +73,8 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 				e.Explore.Kind(), g.needs.Context)
 		}
 	}
-	if l, ok := g.learner.(learn.OffPolicy); ok {
-		scorer, _ := g.module.(rl.Scorer)
-		if err := l.Rescore(scorer); err != nil {
-			return nil, err
-		}
-		if s.Act.Choices > 256 { // actionLog has a byte for each
-			return nil, fmt.Errorf("%s has %d choices, a value learner can have 256 at most", s.Name, s.Act.Choices)
-		}
+	if _, ok := g.learner.(learn.OffPolicy); ok && s.Act.Choices > 256 { // actionLog has a byte for each
+		return nil, fmt.Errorf("%s has %d choices, a value learner can have 256 at most", s.Name, s.Act.Choices)
 	}
 	return g, nil
 }

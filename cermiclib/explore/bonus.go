@@ -131,9 +131,6 @@ func (p *RewardNormaliser) normalised(r float32) float64 {
 	return min(max(v, -p.IntClip), p.IntClip)
 }
 
-// Scaled is what Apply would add for r with the statistics of the last rollout.
-func (p *RewardNormaliser) Scaled(r float32) float32 { return float32(p.IntCoef * p.normalised(r)) }
-
 // AddPeers adds weight times the rewards of all living peers in the same frame to the reward r [frames,N] of each
 // living agent. alive is [frames,N].
 func AddPeers(r []float32, alive []uint8, agents int, weight float64) {

@@ -89,10 +89,7 @@ type db struct {
 	RewardNormaliser
 }
 
-var (
-	_ rl.Saver  = (*db)(nil)
-	_ rl.Scorer = (*db)(nil)
-)
+var _ rl.Saver = (*db)(nil)
 
 // Build compiles the module's graphs.
 func (c DB) Build(b *nn.Build) (Module, error) {
@@ -216,33 +213,13 @@ func (c DB) contrast(online, momentum *model.Scope, sampled, next, weight *Node)
 
 // Reward rewards every agent for the information in the code of its step.
 func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	raw := make([]float32, x.Rows())
-	if err := m.rate(ctx, raw, x.Gather, x.ActionVector); err != nil {
+	raw, inputs := make([]float32, x.Rows()), []func([]float32, int){x.Gather, x.ActionVector}
+	err := m.score.EachRow(ctx, len(raw), inputs, func(_, row int, kl []float32) { raw[row] = kl[0] })
+	if err != nil {
 		return nil, err
 	}
 	x.ExtrinsicWeight = float32(m.cfg.ExtCoef)
 	return m.Apply(x, raw, "db"), nil
-}
-
-// Score computes the bonus of old agent steps: see rl.Scorer.
-func (m *db) Score(ctx context.Context, dst, obs, act []float32, _ []uint8) error {
-	copies := func(src []float32) func(to []float32, row int) {
-		return func(to []float32, row int) { copy(to, src[row*len(to):]) }
-	}
-	err := m.rate(ctx, dst, copies(obs), copies(act))
-	for row, r := range dst {
-		dst[row] = m.Scaled(r)
-	}
-	return err
-}
-
-// CanScore is nil: it always can.
-func (*db) CanScore() error { return nil }
-
-// rate fills dst [B] with r of the agent steps whose inputs obs and act write.
-func (m *db) rate(ctx context.Context, dst []float32, obs, act func(to []float32, row int)) error {
-	inputs := []func([]float32, int){obs, act}
-	return m.score.EachRow(ctx, len(dst), inputs, func(_, row int, kl []float32) { dst[row] = kl[0] })
 }
 
 // Update trains the module on the agent steps of x: db_epochs passes in random order.

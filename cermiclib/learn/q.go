@@ -23,7 +23,8 @@ import (
 //
 // where
 //
-//  1. the team's reward is the mean over agents, and so is the intrinsic reward that is added to it;
+//  1. the team's reward is the mean over agents, and so is the intrinsic reward that is added to it, as it was at
+//     collection;
 //  2. minibatches are single frames, drawn uniformly and with replacement from the replay;
 //  3. one Adam moves utilities and mixer; the target networks Q⁻ follow after every step;
 //  4. each agent takes a uniform allowed action with probability ε, which falls linearly;
@@ -47,23 +48,13 @@ type Q struct {
 	EpsInit   float64     `json:"eps_init" range:"0..1" help:"initial ε of ε-greedy exploration; the paper: 0.8"`
 	EpsEnd    float64     `json:"eps_end" range:"0..1" help:"final ε; the paper: 0.01"`
 	EpsFrames int         `json:"exploration_anneal_frames" range:"1..1000000000000" help:"frames over which ε falls linearly; BenchMARL: a third of all frames"`
-	IntAt     string      `json:"int_at" oneof:"collect,sample" help:"time of computing intrinsic rewards; collect: at the rollout, sample: for each replayed sample"`
 	nn.Adam               // of utilities and mixer together; the paper's table: lr 1e-4, eps 1e-6
 
 	// Former settings.
 	_ conf.Constant `json:"loss" value:"l2"`
 	_ conf.Constant `json:"bootstrap_on_timeout" value:"false"`
+	_ conf.Constant `json:"int_at" value:"collect"`
 }
-
-// When the intrinsic reward of a frame is computed (int_at).
-//
-// Reading: the paper's algorithm assumes that experience is used at once. In a replay, a stored reward is as old as
-// half the run. Scoring each minibatch anew costs a pass of the explorer's networks and lets the bonus fade as the
-// explorer learns.
-const (
-	IntAtCollect = "collect"
-	IntAtSample  = "sample"
-)
 
 func init() { Register(DefaultQ()) }
 
@@ -80,13 +71,16 @@ func (c Q) Scheduled(s rl.Schedule) Config {
 func DefaultQ() Q {
 	return Q{
 		Mixer: DefaultQMIX(), Frames: 36000, Steps: 1800, Batch: 1024, Replay: 1_500_000, ReplayGB: 4, Discount: 0.99,
-		Polyak: 0.005, EpsInit: 0.8, EpsEnd: 0.01, EpsFrames: 1_000_000, IntAt: IntAtCollect,
+		Polyak: 0.005, EpsInit: 0.8, EpsEnd: 0.01, EpsFrames: 1_000_000,
 		Adam: nn.Adam{LR: 1e-4, Eps: 1e-6, Clip: 5},
 	}
 }
 
 // Kind is "q".
 func (Q) Kind() string { return "q" }
+
+// ValueBased sets value learners apart.
+func (Q) ValueBased() {}
 
 // Label names the learner by its mixer.
 func (c Q) Label() string { return c.Mixer.Kind() }
@@ -108,10 +102,8 @@ type q struct {
 	*actor
 	update      *nn.Loop
 	replay      *rl.Replay
-	slots       []int     // [L,B/L] of a minibatch
-	rewarded    bool      // some intrinsic reward has been stored
-	bonus       []float32 // [B] the team's intrinsic reward in a minibatch
-	rescorer    rescorer  // with int_at=sample
+	slots       []int // [L,B/L] of a minibatch
+	rewarded    bool  // some intrinsic reward has been stored
 	trainPolicy policy.Training
 }
 
@@ -144,7 +136,7 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 		return nil, err
 	}
 	frames := max(1, c.Batch/a.chunk) * a.chunk
-	l := &q{Q: c, actor: a, slots: make([]int, frames), bonus: make([]float32, frames)}
+	l := &q{Q: c, actor: a, slots: make([]int, frames)}
 	if err := l.makeReplay(); err != nil {
 		return nil, err
 	}
@@ -186,7 +178,7 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		l.rewarded = l.rewarded || r != 0
 	}
 	sums := make(rl.Scalars, len(qScalars)+2)
-	for scalars, err := range l.update.Each(ctx, qScalars, l.minibatches(ctx, x)) {
+	for scalars, err := range l.update.Each(ctx, qScalars, l.minibatches(x)) {
 		if err != nil {
 			return nil, fmt.Errorf("learner: %w", err)
 		}
@@ -202,88 +194,24 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 }
 
 // minibatches feeds update with a sample of the replay for each gradient step.
-func (l *q) minibatches(ctx context.Context, x *rl.Rollout) iter.Seq[error] {
+func (l *q) minibatches(x *rl.Rollout) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		for step := range l.Steps {
 			l.replay.Sample(l.slots, rng.New(l.build.Seed, "replay", uint64(x.Iteration), uint64(step)))
-			if !yield(l.feed(ctx, x.ExtrinsicWeight)) {
+			l.feed(x.ExtrinsicWeight)
+			if !yield(nil) {
 				return
 			}
 		}
 	}
 }
 
-// BranchesFrom implements ValueBased. The bonus of a frame at collection cannot be computed later.
-func (c Q) BranchesFrom(parent Config) error {
-	if p, ok := parent.(Q); ok && p.IntAt == IntAtSample && c.IntAt == IntAtCollect {
-		return fmt.Errorf("learner.int_at was %s, so the replay holds no bonuses for %s: leave it as it is",
-			IntAtSample, IntAtCollect)
-	}
-	return nil
-}
-
 // Save returns the stored intrinsic rewards and recurrent states. Repeating the action log restores the rest of the
 // replay.
-func (l *q) Save() []byte { return l.replay.Save(l.rewarded && l.IntAt == IntAtCollect) }
+func (l *q) Save() []byte { return l.replay.Save(l.rewarded) }
 
 // Load continues from the state of Save.
 func (l *q) Load(state []byte) (err error) {
 	l.rewarded, err = l.replay.Load(state)
 	return err
-}
-
-// rescorer scores the agent steps of a minibatch anew.
-type rescorer struct {
-	rl.Scorer
-	obs, act, each []float32 // [B,N,I], [B,N,K], [B,N]
-	alive          []uint8   // [B,N]
-}
-
-// Rescore sets the scorer of old steps.
-func (l *q) Rescore(s rl.Scorer) error {
-	if l.IntAt == IntAtCollect {
-		return nil
-	}
-	if s == nil {
-		return fmt.Errorf("learner.int_at=%s needs an explorer that can score old experience, and this one cannot: "+
-			"set it to %s", IntAtSample, IntAtCollect)
-	}
-	spec := l.build.Spec
-	rows := len(l.slots) * spec.Agents
-	l.rescorer = rescorer{Scorer: s, obs: make([]float32, rows*spec.InLen()),
-		act: make([]float32, rows*spec.Act.Choices), each: make([]float32, rows), alive: make([]uint8, rows)}
-	return s.CanScore()
-}
-
-// setBonus writes the team's intrinsic reward of each frame of l.slots into l.bonus.
-func (l *q) setBonus(ctx context.Context) error {
-	if l.IntAt == IntAtCollect {
-		for b, slot := range l.slots {
-			l.bonus[b] = l.replay.Bonus(slot)
-		}
-		return nil
-	}
-	c, s := &l.rescorer, l.build.Spec
-	o := s.Agents * s.InLen()
-	clear(c.act)
-	for b, slot := range l.slots {
-		l.replay.At(slot).Gather(c.obs[b*o:(b+1)*o], s)
-		for i, k := range l.replay.Discrete(slot) {
-			c.act[(b*s.Agents+i)*s.Act.Choices+int(k)] = 1
-		}
-		copy(c.alive[b*s.Agents:], l.replay.Alive(slot))
-	}
-	if err := c.Score(ctx, c.each, c.obs, c.act, c.alive); err != nil {
-		return err
-	}
-	for b := range l.slots {
-		sum := float32(0)
-		for row := b * s.Agents; row < (b+1)*s.Agents; row++ {
-			if c.alive[row] != 0 {
-				sum += c.each[row]
-			}
-		}
-		l.bonus[b] = sum / float32(s.Agents)
-	}
-	return nil
 }

@@ -3,7 +3,6 @@
 package learn
 
 import (
-	"context"
 	"math"
 	"testing"
 
@@ -43,39 +42,24 @@ func TestTheBonusIsAnAgentsOwn(t *testing.T) {
 	}
 }
 
-// flat gives every agent step the same score.
-type flat float32
-
-func (f flat) CanScore() error { return nil }
-
-func (f flat) Score(_ context.Context, dst, _, _ []float32, _ []uint8) error {
-	graphtest.Fill(dst, float32(f))
-	return nil
-}
-
-// TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored: with a discount of 0, the mean target of a value learner is
-// its minibatch's weighted mean reward plus the bonus. The bonus is scored at collection or now.
-func TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored(t *testing.T) {
-	for _, at := range []string{IntAtCollect, IntAtSample} {
-		for _, weight := range []float32{0, 0.5, 1} {
-			c := sixSteps(QMIX{Embed: 3})
-			c.Discount, c.Steps, c.IntAt = 0, 1, at
-			l := must.Value(c.Build(graphtest.Build(tdSpec(false), 5), plain)).(*q)
-			must.Do(t, l.Rescore(flat(2)))
-			x := randomRollout(tdSpec(false), 10)
-			x.ExtrinsicWeight = weight
-			graphtest.Fill(x.Intrinsic, 2)
-			got := must.Value(l.Update(t.Context(), x))
-			want := 0.0
-			for _, slot := range l.slots {
-				want += (float64(weight)*float64(l.replay.Reward(slot)) + 2) / float64(len(l.slots))
-			}
-			// float32 means of a few numbers of order 1
-			if math.Abs(got["q_target"]-want) > 1e-5 {
-				t.Errorf("%s, weight %g: mean target %g, want %g", at, weight, got["q_target"], want)
-			}
+// TestTheExtrinsicRewardOfAReplayIsWeighed: with a discount of 0, the mean target of a value learner is its minibatch's
+// weighted mean reward plus the bonus.
+func TestTheExtrinsicRewardOfAReplayIsWeighed(t *testing.T) {
+	for _, weight := range []float32{0, 0.5, 1} {
+		c := sixSteps(QMIX{Embed: 3})
+		c.Discount, c.Steps = 0, 1
+		l := must.Value(c.Build(graphtest.Build(tdSpec(false), 5), plain)).(*q)
+		x := randomRollout(tdSpec(false), 10)
+		x.ExtrinsicWeight = weight
+		graphtest.Fill(x.Intrinsic, 2)
+		got := must.Value(l.Update(t.Context(), x))
+		want := 0.0
+		for _, slot := range l.slots {
+			want += (float64(weight)*float64(l.replay.Reward(slot)) + 2) / float64(len(l.slots))
+		}
+		// float32 means of a few numbers of order 1
+		if math.Abs(got["q_target"]-want) > 1e-5 {
+			t.Errorf("weight %g: mean target %g, want %g", weight, got["q_target"], want)
 		}
 	}
 }
-
-var _ rl.Scorer = flat(0)

@@ -3,8 +3,6 @@
 package learn
 
 import (
-	"context"
-
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -161,7 +159,7 @@ func ofLiving(utility, alive *Node) *Node {
 
 // feed writes the frames of l.slots into the graph; extrinsic is the weight of the reward, which the replay stores
 // unweighted.
-func (l *q) feed(ctx context.Context, extrinsic float32) error {
+func (l *q) feed(extrinsic float32) {
 	s, r, p := l.build.Spec, l.replay, l.update.Program
 	last := l.slots[len(l.slots)-len(l.slots)/l.chunk:]
 	nn.FeedRows(p, "obs", l.slots, func(dst []float32, slot int) { r.At(slot).Gather(dst, s) })
@@ -185,15 +183,11 @@ func (l *q) feed(ctx context.Context, extrinsic float32) error {
 		nn.FeedRows(p, "hidden", l.slots[:len(last)], func(dst []float32, slot int) { copy(dst, r.Hidden(slot)) })
 		l.feedKeep(len(last))
 	}
-	if err := l.setBonus(ctx); err != nil {
-		return err
-	}
 	p.Feed(p.Input("reward"), func(dst []float32) {
 		for b, slot := range l.slots {
-			dst[b] = extrinsic*r.Reward(slot) + l.bonus[b]
+			dst[b] = extrinsic*r.Reward(slot) + r.Bonus(slot)
 		}
 	})
-	return nil
 }
 
 // feedKeep marks the steps of the chunks that continue an episode; width is the number of chunks.
