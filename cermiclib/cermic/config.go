@@ -72,17 +72,17 @@ type Config struct {
 	GradClip  float64 `json:"grad_clip" range:"(0..)" help:"largest global norm of the module's gradient; larger ones are scaled down"`
 
 	// Former settings.
-	_ conf.Constant `json:"cermic_agent_id" value:"false"`
-	_ conf.Constant `json:"cermic_epochs" value:"0"`
-	_ conf.Constant `json:"cermic_frac" value:"1"`
-	_ conf.Constant `json:"critic_squash" value:"sigmoid"`
-	_ conf.Constant `json:"enc_ln" value:"true"`
-	_ conf.Constant `json:"explore_reduce" value:"mean"`
-	_ conf.Constant `json:"gamma_grad" value:"false"`
-	_ conf.Constant `json:"nce_into_memory" value:"true"`
-	_ conf.Constant `json:"neg_scale" value:"1"`
-	_ conf.Constant `json:"psi_norm" value:"per_dim"`
-	_ conf.Constant `json:"reward_feat" value:"symlog"`
+	_ conf.Constant `key:"cermic_agent_id" value:"false"`
+	_ conf.Constant `key:"cermic_epochs" value:"0"`
+	_ conf.Constant `key:"cermic_frac" value:"1"`
+	_ conf.Constant `key:"critic_squash" value:"sigmoid"`
+	_ conf.Constant `key:"enc_ln" value:"true"`
+	_ conf.Constant `key:"explore_reduce" value:"mean"`
+	_ conf.Constant `key:"gamma_grad" value:"false"`
+	_ conf.Constant `key:"nce_into_memory" value:"true"`
+	_ conf.Constant `key:"neg_scale" value:"1"`
+	_ conf.Constant `key:"psi_norm" value:"per_dim"`
+	_ conf.Constant `key:"reward_feat" value:"symlog"`
 }
 
 var _ explore.Config = Config{}

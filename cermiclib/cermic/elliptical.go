@@ -38,7 +38,7 @@ type Elliptical struct {
 	Reservoir int     `json:"reservoir" range:"1..10000000" help:"number of kept agent steps, over all agents"`
 
 	// Former settings.
-	_ conf.Constant `json:"features" value:"code"`
+	_ conf.Constant `key:"features" value:"code"`
 }
 
 // reservoirBytes is the most that a reservoir may take.

@@ -19,8 +19,8 @@ type Bonus struct {
 	IntCoef   float64 `json:"int_coef" range:"0.." help:"weight of the intrinsic reward beside the extrinsic one; the paper: 1"`
 
 	// Former settings.
-	_ conf.Constant `json:"int_anneal" value:"none"`
-	_ conf.Constant `json:"int_anneal_frames" value:"3000000"`
+	_ conf.Constant `key:"int_anneal" value:"none"`
+	_ conf.Constant `key:"int_anneal_frames" value:"3000000"`
 }
 
 // Normalisation of an intrinsic reward r (int_norm). The statistics are over all agents and include a rollout batch

@@ -44,8 +44,8 @@ type DB struct {
 	nn.Adam           // the authors': lr 1e-4, clip 50
 
 	// Former settings.
-	_ conf.Constant `json:"enc_ln" value:"true"`
-	_ conf.Constant `json:"db_sqrt" value:"false"`
+	_ conf.Constant `key:"enc_ln" value:"true"`
+	_ conf.Constant `key:"db_sqrt" value:"false"`
 }
 
 func init() { Register(DefaultDB()) }

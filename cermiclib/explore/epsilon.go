@@ -25,7 +25,7 @@ type Epsilon struct {
 	End    float64 `json:"egreedy_eps_end" range:"0..1" help:"final ε; the paper: 0.01"`
 	Frames int     `json:"egreedy_anneal_frames" range:"1..1000000000000" help:"frames over which ε falls linearly; BenchMARL: a third of all frames"`
 
-	_ conf.Constant `json:"egreedy_ratio" value:"mixture"` // a former setting
+	_ conf.Constant `key:"egreedy_ratio" value:"mixture"` // a former setting
 }
 
 func init() { Register(DefaultEpsilon()) }

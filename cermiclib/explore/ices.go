@@ -51,7 +51,7 @@ type ICES struct {
 	BaseClip    float64 `json:"ices_prediction_clip" range:"(0..)" help:"largest gradient norm of the first predictions, over both world models; the authors: 10 each"`
 	nn.Adam             // of π^x and V^x; the authors': lr 5e-4 for football, 0.01 for StarCraft
 
-	_ conf.Constant `json:"ices_log2" value:"false"` // a former setting
+	_ conf.Constant `key:"ices_log2" value:"false"` // a former setting
 }
 
 func init() { Register(DefaultICES()) }

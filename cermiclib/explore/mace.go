@@ -51,10 +51,10 @@ type MACE struct {
 	nn.Adam                 // of both kinds of networks; the authors': lr 3e-4
 
 	// Former settings.
-	_ conf.Constant `json:"mace_share" value:"train"`
-	_ conf.Constant `json:"hdd_reduce" value:"true"`
-	_ conf.Constant `json:"hdd_base" value:"policy"`
-	_ conf.Constant `json:"use_novel_normalization" value:"true"`
+	_ conf.Constant `key:"mace_share" value:"train"`
+	_ conf.Constant `key:"hdd_reduce" value:"true"`
+	_ conf.Constant `key:"hdd_base" value:"policy"`
+	_ conf.Constant `key:"use_novel_normalization" value:"true"`
 }
 
 func init() { Register(DefaultMACE()) }

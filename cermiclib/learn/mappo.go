@@ -52,10 +52,10 @@ type MAPPO struct {
 	nn.Adam              // of actor and critic; the paper's table: lr 1e-4, eps 1e-6
 
 	// Former settings.
-	_ conf.Constant `json:"adv_norm" value:"false"`
-	_ conf.Constant `json:"value_clip" value:"0"`
-	_ conf.Constant `json:"bootstrap_on_timeout" value:"false"`
-	_ conf.Constant `json:"share_reward" value:"native"`
+	_ conf.Constant `key:"adv_norm" value:"false"`
+	_ conf.Constant `key:"value_clip" value:"0"`
+	_ conf.Constant `key:"bootstrap_on_timeout" value:"false"`
+	_ conf.Constant `key:"share_reward" value:"native"`
 }
 
 func init() { Register(DefaultMAPPO()) }

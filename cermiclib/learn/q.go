@@ -51,9 +51,9 @@ type Q struct {
 	nn.Adam               // of utilities and mixer together; the paper's table: lr 1e-4, eps 1e-6
 
 	// Former settings.
-	_ conf.Constant `json:"loss" value:"l2"`
-	_ conf.Constant `json:"bootstrap_on_timeout" value:"false"`
-	_ conf.Constant `json:"int_at" value:"collect"`
+	_ conf.Constant `key:"loss" value:"l2"`
+	_ conf.Constant `key:"bootstrap_on_timeout" value:"false"`
+	_ conf.Constant `key:"int_at" value:"collect"`
 }
 
 func init() { Register(DefaultQ()) }

@@ -23,8 +23,8 @@ type QMIX struct {
 	Embed int `json:"mixing_embed_dim" range:"1..8192" help:"length of the mixing network's hidden layer; BenchMARL: 32"`
 
 	// Former settings.
-	_ conf.Constant `json:"hypernet_layers" value:"1"`
-	_ conf.Constant `json:"hypernet_hidden" value:"64"`
+	_ conf.Constant `key:"hypernet_layers" value:"1"`
+	_ conf.Constant `key:"hypernet_hidden" value:"64"`
 }
 
 func init() { RegisterMixer(DefaultQMIX()) }

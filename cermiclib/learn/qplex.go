@@ -27,10 +27,10 @@ type QPLEX struct {
 	AdvLayers int `json:"adv_layers" range:"1..64" help:"layers of the advantage networks; the authors: 1, or 3 in their toy games"`
 
 	// Former settings.
-	_ conf.Constant `json:"qplex_head" value:"dueling"`
-	_ conf.Constant `json:"qatten_heads" value:"4"`
-	_ conf.Constant `json:"qatten_embed" value:"32"`
-	_ conf.Constant `json:"qatten_logit_cost" value:"0.001"`
+	_ conf.Constant `key:"qplex_head" value:"dueling"`
+	_ conf.Constant `key:"qatten_heads" value:"4"`
+	_ conf.Constant `key:"qatten_embed" value:"32"`
+	_ conf.Constant `key:"qatten_logit_cost" value:"0.001"`
 }
 
 func init() { RegisterMixer(DefaultQPLEX()) }

@@ -36,7 +36,7 @@ type SPECTra struct {
 	Embed int `json:"mixing_embed_dim" range:"1..8192" help:"length of rows and tokens; the authors: 32"`
 	Heads int `json:"mixing_heads" range:"1..256" help:"attention heads of the mixer; the authors: 4"`
 
-	_ conf.Constant `json:"revision" value:"2"` // since tokens are projected before they are multiplied
+	_ conf.Constant `key:"revision" value:"2"` // since tokens are projected before they are multiplied
 }
 
 func init() { RegisterMixer(DefaultSPECTra()) }

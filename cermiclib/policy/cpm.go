@@ -47,9 +47,9 @@ type CPM struct {
 	Lag       int     `json:"cpm_lag_frames" range:"0..1000000000000" help:"lag in frames of the predictor used for acting; the authors: 0"`
 
 	// Former settings.
-	_ conf.Constant `json:"cpm_peer_input" value:"self_pred"`
-	_ conf.Constant `json:"cpm_label" value:"soft"`
-	_ conf.Constant `json:"cpm_share_predictor" value:"true"`
+	_ conf.Constant `key:"cpm_peer_input" value:"self_pred"`
+	_ conf.Constant `key:"cpm_label" value:"soft"`
+	_ conf.Constant `key:"cpm_share_predictor" value:"true"`
 }
 
 func init() { Register(DefaultCPM()) }

@@ -34,11 +34,11 @@ type SPECTra struct {
 	Heads int `json:"spectra_heads" range:"1..256" help:"attention heads; the authors: 4"`
 	Steps int `json:"bptt" range:"1..1000" help:"L, steps of truncated backpropagation through time"`
 
-	_ conf.Constant `json:"revision" value:"2"` // since objects are projected before actions that aim at them are valued
+	_ conf.Constant `key:"revision" value:"2"` // since objects are projected before actions that aim at them are valued
 
 	// Former settings.
-	_ conf.Constant `json:"spectra_mask" value:"true"`
-	_ conf.Constant `json:"core" value:"gru"`
+	_ conf.Constant `key:"spectra_mask" value:"true"`
+	_ conf.Constant `key:"core" value:"gru"`
 }
 
 func init() { Register(DefaultSPECTra()) }
