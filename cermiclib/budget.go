@@ -3,14 +3,11 @@
 package cermiclib
 
 import (
-	"fmt"
 	"reflect"
-	"strings"
 	"sync"
 
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
-	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
@@ -192,40 +189,24 @@ func (b Preset) apply(e *experiment.Config) {
 	e.Learner, e.Policy, e.Explore = rl.OnSchedule(e.Learner, s), rl.OnSchedule(e.Policy, s), rl.OnSchedule(e.Explore, s)
 }
 
-// set changes one setting. A part or a memory of another kind gets the budget's schedule. A bonus that begins to fade
-// fades over the whole budget, unless the value itself is a JSON object with another number of frames.
+// set changes one setting. A part or a memory of another kind gets the budget's schedule.
 func (b Preset) set(e *experiment.Config, key, value string) error {
 	before := *e
 	if err := conf.Set(e, key, value); err != nil {
 		return err
 	}
-	part, _, nested := strings.Cut(strings.TrimSuffix(key, ".kind"), ".")
 	s := b.schedule(e.Learner)
-	was, curious := before.Explore.(cermic.Config)
-	if now, ok := e.Explore.(cermic.Config); ok && curious {
-		now.Memory = replaced(was.Memory, now.Memory, s)
-		e.Explore = now
-	}
-	if nested && key != annealKey {
-		return conf.Set(e, key, value)
-	}
 	e.Learner = replaced(before.Learner, e.Learner, s)
 	e.Policy = replaced(before.Policy, e.Policy, s)
 	e.Explore = replaced(before.Explore, e.Explore, s)
-	if part == "explore" {
-		was, _ := conf.Get(before, annealKey)
-		fades, _ := conf.Get(*e, annealKey)
-		if was != fades && fades == explore.AnnealLinear {
-			if err := conf.Set(e, annealKey+"_frames", fmt.Sprint(b.Budget.Frames)); err != nil {
-				return err
-			}
+	if was, ok := before.Explore.(cermic.Config); ok {
+		if now, ok := e.Explore.(cermic.Config); ok {
+			now.Memory = replaced(was.Memory, now.Memory, s)
+			e.Explore = now
 		}
 	}
 	return conf.Set(e, key, value) // again, over the schedule
 }
-
-// annealKey chooses how a bonus fades.
-const annealKey = "explore.int_anneal"
 
 // replaced puts a part on the schedule if its type differs from the type before.
 func replaced[C any](before, now C, s rl.Schedule) C {

@@ -90,23 +90,11 @@ var methods = []Method{
 			"a control that learns no features",
 	},
 	{
-		ID: "mace-native", Learner: with(with(learn.DefaultMAPPO(), independent), standardised),
-		Policy: policy.DefaultMLP(), Explore: explore.NativeMACE(),
-		About: "mace with the authors' own scale of the bonus, and advantages normalised as theirs",
-	},
-	{
-		ID: "mappo-db-native", Learner: with(learn.DefaultMAPPO(), standardised),
-		Policy: policy.DefaultMLP(), Explore: explore.NativeDB(),
-		About: "mappo-db with the authors' own scale of the bonus, and advantages normalised as theirs",
-	},
-	{
 		ID: "mappo-cermic-literal", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Literal(),
 		About: "mappo-cermic with the module's settings closer to the paper's text",
 	},
 	{
-		// A replay buffer of half the run holds rewards of an outdated bonus, so they are computed when sampled.
-		ID: "qmix-cermic-ucb", Learner: with(learn.DefaultQ(), func(c *learn.Q) { c.IntAt = learn.IntAtSample }),
-		Policy: policy.DefaultMLP(), Explore: cermic.UCB(),
+		ID: "qmix-cermic-ucb", Learner: learn.DefaultQ(), Policy: policy.DefaultMLP(), Explore: cermic.UCB(),
 		About: "ours: qmix-cermic with the bonus of mappo-cermic-ucb",
 	},
 	{
@@ -122,9 +110,6 @@ func with[C any](c C, change func(*C)) C {
 
 // independent gives each agent's critic the agent's own observation only.
 func independent(c *learn.MAPPO) { c.Critic = learn.OwnCritic }
-
-// standardised normalises advantages, so the scale of a bonus cancels where nothing else is rewarded.
-func standardised(c *learn.MAPPO) { c.AdvantageNorm = true }
 
 // Methods returns the registered methods: the paper's in its order, then others.
 func Methods() []Method { return slices.Clone(methods) }

@@ -135,15 +135,12 @@ func findTask(name string, known []string) (string, error) {
 }
 
 // outerFirst sorts assignments so that the choice of a part, explore.memory=graph, comes before the part's settings.
-// How a bonus fades comes before its number of frames.
 func outerFirst(assignments []string) []string {
-	key := func(s string) string {
+	depth := func(s string) int {
 		key, _, _ := strings.Cut(s, "=")
-		return strings.TrimSuffix(strings.TrimSpace(key), ".kind") // explore.kind=db is explore=db
+		return strings.Count(strings.TrimSuffix(strings.TrimSpace(key), ".kind"), ".") // explore.kind=db is explore=db
 	}
-	return slices.SortedStableFunc(slices.Values(assignments), func(a, b string) int {
-		return cmp.Or(strings.Count(key(a), ".")-strings.Count(key(b), "."), strings.Compare(key(a), key(b)))
-	})
+	return slices.SortedStableFunc(slices.Values(assignments), func(a, b string) int { return depth(a) - depth(b) })
 }
 
 // defaults composes a method on a task at a budget.
@@ -171,6 +168,10 @@ func keepsPolicy(m Method, e experiment.Config) error {
 	if Mixer(e.Learner) != "" {
 		plain = "qmix"
 	}
-	return fmt.Errorf("%s acts by a policy of its own, which policy=%s replaces: "+
-		"set policy.core=gru or mlp for another network inside that, or ask for %s", m.ID, e.Policy.Kind(), plain)
+	inside := ""
+	if _, ok := conf.Get(m.Policy, "core"); ok {
+		inside = "set policy.core=gru or mlp for another network inside that, or "
+	}
+	return fmt.Errorf("%s acts by a policy of its own, which policy=%s replaces: %sask for %s",
+		m.ID, e.Policy.Kind(), inside, plain)
 }

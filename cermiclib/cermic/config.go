@@ -72,17 +72,17 @@ type Config struct {
 	GradClip  float64 `json:"grad_clip" range:"(0..)" help:"largest global norm of the module's gradient; larger ones are scaled down"`
 
 	// Former settings.
-	_ conf.Constant `json:"cermic_agent_id" value:"false"`
-	_ conf.Constant `json:"cermic_epochs" value:"0"`
-	_ conf.Constant `json:"cermic_frac" value:"1"`
-	_ conf.Constant `json:"critic_squash" value:"sigmoid"`
-	_ conf.Constant `json:"enc_ln" value:"true"`
-	_ conf.Constant `json:"explore_reduce" value:"mean"`
-	_ conf.Constant `json:"gamma_grad" value:"false"`
-	_ conf.Constant `json:"nce_into_memory" value:"true"`
-	_ conf.Constant `json:"neg_scale" value:"1"`
-	_ conf.Constant `json:"psi_norm" value:"per_dim"`
-	_ conf.Constant `json:"reward_feat" value:"symlog"`
+	_ conf.Constant `key:"cermic_agent_id" value:"false"`
+	_ conf.Constant `key:"cermic_epochs" value:"0"`
+	_ conf.Constant `key:"cermic_frac" value:"1"`
+	_ conf.Constant `key:"critic_squash" value:"sigmoid"`
+	_ conf.Constant `key:"enc_ln" value:"true"`
+	_ conf.Constant `key:"explore_reduce" value:"mean"`
+	_ conf.Constant `key:"gamma_grad" value:"false"`
+	_ conf.Constant `key:"nce_into_memory" value:"true"`
+	_ conf.Constant `key:"neg_scale" value:"1"`
+	_ conf.Constant `key:"psi_norm" value:"per_dim"`
+	_ conf.Constant `key:"reward_feat" value:"symlog"`
 }
 
 var _ explore.Config = Config{}
@@ -141,8 +141,7 @@ func UCB() Config {
 // Bottleneck, on which the module builds, divides in the same way. reproduce/PLAN.md has the rule, written before the
 // sweep; reproduce/EXPLORATION.md has the sweep.
 func bonus() explore.Bonus {
-	return explore.Bonus{IntNorm: explore.NormReturnStd, IntMemory: 1, IntClip: 5, IntCoef: 1,
-		IntAnneal: explore.AnnealNone, IntAnnealFrames: 3_000_000}
+	return explore.Bonus{IntNorm: explore.NormReturnStd, IntMemory: 1, IntClip: 5, IntCoef: 1}
 }
 
 // Scheduled trains the module with half as many gradient steps as the learner, at the learner's step size. With far

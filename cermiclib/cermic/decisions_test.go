@@ -31,8 +31,7 @@ var decisions = map[int]map[string]string{
 	11: {}, // sign(r)·log(1+|r|)
 	12: {"memory.d_node": "0", "memory.d_edge": "0"},
 	13: {"memory.pretrain": "half"},
-	14: {"int_norm": "rank", "int_memory": "2", "int_coef": "-1", "int_clip": "0", "int_anneal": "cosine",
-		"int_anneal_frames": "0"},
+	14: {"int_norm": "rank", "int_memory": "2", "int_coef": "-1", "int_clip": "0"},
 	15: {"actor_uses_context": ""},
 	16: {"cermic_minibatch": "1"},
 	17: {}, // a setting of value learners

@@ -38,7 +38,7 @@ type Elliptical struct {
 	Reservoir int     `json:"reservoir" range:"1..10000000" help:"number of kept agent steps, over all agents"`
 
 	// Former settings.
-	_ conf.Constant `json:"features" value:"code"`
+	_ conf.Constant `key:"features" value:"code"`
 }
 
 // reservoirBytes is the most that a reservoir may take.
@@ -109,20 +109,6 @@ func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) err
 	return nil
 }
 
-func (f *elliptical) score(ctx context.Context, dst []float32, from steps) error {
-	if f.inverse == nil {
-		if err := f.learn(ctx, nil); err != nil {
-			return err
-		}
-	}
-	var features distinct
-	if err := f.measure(ctx, &features, len(dst), from); err != nil {
-		return err
-	}
-	gains(dst, f.distances(&features), nil)
-	return nil
-}
-
 // measure fills dst with the features of rows agent steps.
 func (f *elliptical) measure(ctx context.Context, dst *distinct, rows int, from steps) error {
 	first := dst.find(from, rows, f.past.obs, f.past.act)
@@ -138,7 +124,7 @@ func (f *elliptical) learn(ctx context.Context, beside *rl.Rollout) error {
 	if err := f.measure(ctx, &f.old, f.past.rows(), f.past.steps()); err != nil {
 		return err
 	}
-	if f.past.rows() > 0 || beside == nil {
+	if f.past.rows() > 0 {
 		return f.factorise(&f.old, f.old.weights(func(k int) float64 { return f.past.Weight[k] }))
 	}
 	return f.factorise(&f.now, f.now.weights(func(row int) float64 { return float64(beside.Alive[row]) }))

@@ -35,8 +35,6 @@ type form interface {
 	reward(ctx context.Context, dst []float32, x *rl.Rollout) error
 	// look is reward without the update.
 	look(ctx context.Context, dst []float32, x *rl.Rollout) error
-	// score writes r^i of agent steps of any rollout into dst [B], with the state after the last reward.
-	score(ctx context.Context, dst []float32, from steps) error
 }
 
 // steps are agent steps as a form reads them: row counts from 0 among the requested steps.
@@ -88,17 +86,13 @@ func (KL) build(c Config, b *nn.Build) (form, error) {
 type kl struct{ *scorer }
 
 func (f *kl) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
-	return f.score(ctx, dst, stepsOf(x))
+	return f.each(ctx, len(dst), stepsOf(x), func(_, row int, kl []float32) {
+		dst[row] = float32(math.Sqrt(max(float64(kl[0]), 0))) // rounding may leave a KL of zero slightly negative
+	})
 }
 
 func (f *kl) look(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	return f.reward(ctx, dst, x)
-}
-
-func (f *kl) score(ctx context.Context, dst []float32, from steps) error {
-	return f.each(ctx, len(dst), from, func(_, row int, kl []float32) {
-		dst[row] = float32(math.Sqrt(max(float64(kl[0]), 0))) // rounding may leave a KL of zero slightly negative
-	})
 }
 
 func (*kl) Save() []byte { return nil }

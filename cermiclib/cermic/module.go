@@ -11,7 +11,6 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/envs"
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/explore"
@@ -38,9 +37,7 @@ const (
 // module is CERMIC in a running experiment.
 type module struct {
 	cfg       Config
-	task      *envs.Spec // as actors observe it
 	seed      uint64
-	agents    int           // N
 	build     *nn.Build     // its Spec includes the peers' channels
 	view      rl.Rollout    // buffers of read
 	sighted   []bool        // [E·N] by the labels, the agent saw a peer after the first step of its running episode
@@ -62,7 +59,6 @@ var (
 	_ explore.Module    = (*module)(nil)
 	_ explore.Inspector = (*module)(nil)
 	_ rl.Saver          = (*module)(nil)
-	_ rl.Scorer         = (*module)(nil)
 )
 
 // Build compiles two graphs: one scores agent steps, the other takes a gradient step.
@@ -75,8 +71,7 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	}
 	task := b.Spec
 	b = c.reads(b)
-	m := &module{cfg: c, task: task, seed: b.Seed, agents: b.Spec.Agents, build: b, minibatch: c.Minibatch,
-		bonus: explore.NewRewardNormaliser(c.Bonus)}
+	m := &module{cfg: c, seed: b.Seed, build: b, minibatch: c.Minibatch, bonus: explore.NewRewardNormaliser(c.Bonus)}
 	m.sampler.chunk = 1
 	var err error
 	if c.Exploit {

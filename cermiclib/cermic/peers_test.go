@@ -59,13 +59,6 @@ func TestOnlyTheModuleReadsTheChannelsOfPeers(t *testing.T) {
 	if err != nil || !needs.Labels {
 		t.Errorf("Requires returns labels %v, %v, but the channels need labels", needs.Labels, err)
 	}
-	if err := m.CanScore(); err == nil {
-		t.Error("CanScore allows a replay, which has no labels")
-	}
-	open, _ := newModule(t, small(), fakeSpec(4), 1)
-	if err := open.CanScore(); err != nil {
-		t.Errorf("CanScore refuses a task that shows peers by itself: %v", err)
-	}
 }
 
 func TestShareOfSightings(t *testing.T) {

@@ -86,40 +86,6 @@ func TestRewardDependsOnCodeAlone(t *testing.T) {
 	}
 }
 
-func TestScoreRepeatsTheBonusOfTheLastRollout(t *testing.T) {
-	c := small()
-	scoreRepeats(t, c)
-	c.Others = 1
-	scoreRepeats(t, c, 1, 6)
-	for _, f := range formsUnderTest() { // by the Λ that the rollout made
-		scoreRepeats(t, withForm(f))
-	}
-}
-
-// scoreRepeats checks that Score repeats Reward on a rollout in which the agents of the given steps are dead.
-func scoreRepeats(t *testing.T, c Config, dead ...int) {
-	t.Helper()
-	spec := fakeSpec(2)
-	m, _ := newModule(t, c, spec, 1)
-	x := fakeRollout(spec, 4, 0)
-	for _, row := range dead {
-		x.Alive[row] = 0
-	}
-	_, bonus := reward(t, m, x)
-	act := make([]float32, x.Rows()*2)
-	for row := range bonus {
-		x.ActionVector(act[row*2:(row+1)*2], row)
-	}
-	again := make([]float32, x.Rows())
-	must.Do(t, m.CanScore())
-	must.Do(t, m.Score(t.Context(), again, x.Obs[:x.Rows()*5], act, x.Alive[:x.Rows()]))
-	for row := range again {
-		if x.Alive[row] != 0 && bonus[row] != again[row] {
-			t.Errorf("%s, agent step %d: Reward gives %v, Score %v", c.Form.Kind(), row, bonus[row], again[row])
-		}
-	}
-}
-
 func TestBonusDoesNotDependOnTheAgent(t *testing.T) {
 	spec := fakeSpec(2)
 	m, _ := newModule(t, small(), spec, 1)

@@ -55,8 +55,8 @@ func fighter(t *testing.T, l learn.Config, p policy.Config, m explore.Config) Co
 // fighters are the paper's ten methods.
 func fighters(t *testing.T) map[string]Config {
 	ppo, q, mlp := tiny(1).Learner.(learn.MAPPO), tinyQ(1).Learner.(learn.Q), policy.DefaultMLP()
-	own, spectra, anew := ppo, q, q
-	own.Critic, spectra.Mixer, anew.IntAt = learn.OwnCritic, learn.DefaultSPECTra(), learn.IntAtSample
+	own, spectra := ppo, q
+	own.Critic, spectra.Mixer = learn.OwnCritic, learn.DefaultSPECTra()
 	curious := cermic.Default()
 	curious.Memory = memory.DefaultMLP() // the least to compile
 	uniform := explore.DefaultEpsilon()
@@ -65,7 +65,7 @@ func fighters(t *testing.T) map[string]Config {
 		"mappo": fighter(t, ppo, mlp, explore.None{}), "mappo-eps": fighter(t, ppo, mlp, uniform),
 		"mappo-db": fighter(t, ppo, mlp, explore.DefaultDB()), "mace": fighter(t, own, mlp, explore.DefaultMACE()),
 		"cpm": fighter(t, ppo, policy.DefaultCPM(), explore.None{}), "mappo-cermic": fighter(t, ppo, mlp, curious),
-		"qmix": fighter(t, q, mlp, explore.None{}), "qmix-cermic": fighter(t, anew, mlp, curious),
+		"qmix": fighter(t, q, mlp, explore.None{}), "qmix-cermic": fighter(t, q, mlp, curious),
 		"qmix-spectra": fighter(t, spectra, policy.DefaultSPECTra(), explore.None{}),
 		"qplex-ices":   fighter(t, q.WithQPLEX(), mlp, explore.DefaultICES()),
 	}

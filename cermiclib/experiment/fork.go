@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/safetensors"
@@ -146,11 +145,6 @@ func (e Config) validateFork(now *envs.Spec) error {
 	case at >= e.Budget.Frames:
 		return fmt.Errorf("a fork at %d frames has nothing left to train of %d: set budget.frames as well",
 			at, e.Budget.Frames)
-	}
-	if own, ok := e.Learner.(learn.ValueBased); ok {
-		if err := own.BranchesFrom(parent.Learner); err != nil {
-			return err
-		}
 	}
 	was, err := envs.SpecOf(parent.Task)
 	if err != nil {

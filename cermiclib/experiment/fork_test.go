@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/learn"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 	"cermic/envs/envtest/must"
@@ -145,14 +144,6 @@ func TestAlphaCanBecomeZeroAndMoreAgain(t *testing.T) {
 	record, err := st.Get(idOf(t, without))
 	if err != nil || len(record.Scalars["cermic/explore"]) != 0 || len(record.Scalars["cermic/loss"]) == 0 {
 		t.Errorf("without L_explore: %v (%v)", record.Scalars, err)
-	}
-}
-
-func TestAForkCannotPayBonusesThatWereNeverStored(t *testing.T) {
-	_, err := tinyCurious(learn.IntAtSample)(1).Branch(200, "learner.int_at=collect")
-	must.Refuse(t, err, "holds no bonuses")
-	if _, err := tinyCurious(learn.IntAtCollect)(1).Branch(200, "learner.int_at=sample"); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -73,14 +73,8 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 				e.Explore.Kind(), g.needs.Context)
 		}
 	}
-	if l, ok := g.learner.(learn.OffPolicy); ok {
-		scorer, _ := g.module.(rl.Scorer)
-		if err := l.Rescore(scorer); err != nil {
-			return nil, err
-		}
-		if s.Act.Choices > 256 { // actionLog has a byte for each
-			return nil, fmt.Errorf("%s has %d choices, a value learner can have 256 at most", s.Name, s.Act.Choices)
-		}
+	if _, ok := g.learner.(learn.OffPolicy); ok && s.Act.Choices > 256 { // actionLog has a byte for each
+		return nil, fmt.Errorf("%s has %d choices, a value learner can have 256 at most", s.Name, s.Act.Choices)
 	}
 	return g, nil
 }
@@ -160,7 +154,7 @@ func (g *group) decide(k, frames int, isFirst []uint8) error {
 	}
 	copy(x.Importance[k*rows:], g.dist.Importance)
 	x.Eps = 0
-	if g.dist.Ratio == rl.RatioMixture {
+	if !g.dist.OffPolicy {
 		x.Eps = g.dist.Eps
 	}
 	copy(g.hidden, g.dist.Hidden)

@@ -137,10 +137,7 @@ func (curious) Build(b *nn.Build) (explore.Module, error) { return &curiosity{we
 
 type curiosity struct{ weight float32 }
 
-var (
-	_ rl.Saver  = (*curiosity)(nil)
-	_ rl.Scorer = (*curiosity)(nil)
-)
+var _ rl.Saver = (*curiosity)(nil)
 
 func (*curiosity) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
 
@@ -154,16 +151,6 @@ func (c *curiosity) Reward(_ context.Context, x *rl.Rollout) (rl.Scalars, error)
 }
 
 func (c *curiosity) value(obs, act []float32) float32 { return c.weight * (obs[0] + 2*act[len(act)-1]) }
-
-func (*curiosity) CanScore() error { return nil }
-
-func (c *curiosity) Score(_ context.Context, dst, obs, act []float32, _ []uint8) error {
-	o, a := len(obs)/len(dst), len(act)/len(dst)
-	for row := range dst {
-		dst[row] = c.value(obs[row*o:(row+1)*o], act[row*a:(row+1)*a])
-	}
-	return nil
-}
 
 func (c *curiosity) Update(_ context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	c.weight += x.Extrinsic[0] + 1

@@ -57,11 +57,9 @@ func small(method string) Config {
 	switch method {
 	case "mappo-db":
 		return longer(smallDB(11))
-	case "qmix-cermic": // bonus of old experience computed anew
-		e := tinyCurious(learn.IntAtSample)(11)
-		c := small("mappo-cermic").Explore.(cermic.Config)
-		c.PeerChannels = false // which a replay does not hold
-		e.Explore = c
+	case "qmix-cermic":
+		e := tinyQ(11)
+		e.Explore = small("mappo-cermic").Explore
 		return longer(e)
 	case "fork":
 		e, err := small("mappo-cermic").Branch(100, "explore.alpha=0.9", "budget.frames=350")

@@ -44,15 +44,11 @@ func tinyQ(seed uint64) Config {
 	return e
 }
 
-// tinyCurious is tinyQ with a bonus, which is kept with the experience or computed anew.
-func tinyCurious(at string) func(uint64) Config {
-	return func(seed uint64) Config {
-		e := tinyQ(seed)
-		learner := e.Learner.(learn.Q)
-		learner.IntAt = at
-		e.Learner, e.Explore = learner, curious{}
-		return e
-	}
+// tinyCurious is tinyQ with a bonus, which is kept with the experience.
+func tinyCurious(seed uint64) Config {
+	e := tinyQ(seed)
+	e.Explore = curious{}
+	return e
 }
 
 // tinyGRU is tiny with a recurrent policy, whose state goes on from one rollout batch to the next.
@@ -66,7 +62,7 @@ func tinyGRU(seed uint64) Config {
 // than the run and keeps the states at the start of chunks.
 func tinyRecurrentQ(seed uint64) Config {
 	e := tinyQ(seed)
-	e.Policy = policy.SPECTra{Width: 8, Heads: 2, Mask: true, Core: policy.CoreGRU, Steps: 3, Revision: 2}
+	e.Policy = policy.SPECTra{Width: 8, Heads: 2, Steps: 3}
 	return e
 }
 
@@ -94,7 +90,7 @@ func tinyICES(seed uint64) Config {
 // kinds are the experiments that must be repeatable and resumable.
 var kinds = map[string]func(uint64) Config{
 	"mappo": tiny, "mappo gru": tinyGRU, "cpm gru mace": tinyCPM, "qmix": tinyQ, "qmix spectra": tinyRecurrentQ,
-	"qplex ices": tinyICES, "bonus kept": tinyCurious(learn.IntAtCollect), "bonus anew": tinyCurious(learn.IntAtSample),
+	"qplex ices": tinyICES, "qmix curious": tinyCurious,
 }
 
 func open(t *testing.T) *results.Store {
@@ -181,19 +177,6 @@ func trainInPieces(t *testing.T, e Config, st *results.Store) {
 		if got.Complete {
 			t.Error("an interrupted run is marked complete")
 		}
-	}
-}
-
-// TestWhenTheBonusIsComputedMatters checks that the two readings of int_at differ.
-func TestWhenTheBonusIsComputedMatters(t *testing.T) {
-	losses := map[string]float64{}
-	for _, at := range []string{learn.IntAtCollect, learn.IntAtSample} {
-		r := must.Get(Run(t.Context(), tinyCurious(at)(1), open(t)))(t)
-		points := r.Scalars["q_loss"]
-		losses[at] = points[len(points)-1].Value
-	}
-	if losses[learn.IntAtCollect] == losses[learn.IntAtSample] {
-		t.Errorf("both ways to pay a bonus train to a loss of %g", losses[learn.IntAtSample])
 	}
 }
 

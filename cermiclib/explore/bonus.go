@@ -7,17 +7,20 @@ import (
 	"fmt"
 
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // Bonus holds the settings by which an intrinsic reward is normalised and weighted before it is added to the extrinsic
 // one. Configs of explorers embed it.
 type Bonus struct {
-	IntNorm         string  `json:"int_norm" oneof:"none,std,return_std,center_std" help:"normalisation of the intrinsic reward by running statistics"`
-	IntMemory       float64 `json:"int_memory" range:"0..1" help:"weight, of earlier batches in the running statistics; 1: no decay"`
-	IntClip         float64 `json:"int_clip" range:"(0..)" help:"bound of the absolute normalised reward; unused with int_norm=none"`
-	IntCoef         float64 `json:"int_coef" range:"0.." help:"weight of the intrinsic reward beside the extrinsic one; the paper: 1"`
-	IntAnneal       string  `json:"int_anneal" oneof:"none,linear_to_zero" help:"schedule of int_coef over training"`
-	IntAnnealFrames int     `json:"int_anneal_frames" range:"1..1000000000000" help:"frames until int_coef reaches 0 under linear_to_zero"`
+	IntNorm   string  `json:"int_norm" oneof:"none,std,return_std,center_std" help:"normalisation of the intrinsic reward by running statistics"`
+	IntMemory float64 `json:"int_memory" range:"0..1" help:"weight, of earlier batches in the running statistics; 1: no decay"`
+	IntClip   float64 `json:"int_clip" range:"(0..)" help:"bound of the absolute normalised reward; unused with int_norm=none"`
+	IntCoef   float64 `json:"int_coef" range:"0.." help:"weight of the intrinsic reward beside the extrinsic one; the paper: 1"`
+
+	// Former settings.
+	_ conf.Constant `key:"int_anneal" value:"none"`
+	_ conf.Constant `key:"int_anneal_frames" value:"3000000"`
 }
 
 // Normalisation of an intrinsic reward r (int_norm). The statistics are over all agents and include a rollout batch
@@ -29,12 +32,6 @@ const (
 	NormCenterStd = "center_std" // (r - running mean) / running standard deviation
 )
 
-// How int_coef changes over training (int_anneal).
-const (
-	AnnealNone   = "none"
-	AnnealLinear = "linear_to_zero"
-)
-
 // defaultCoef has the weights of the methods' bonuses by the Kind of the explorer. For each method it is one point of
 // the grid 0.002, 0.01, 0.05, 0.2, the same for all tasks.
 var defaultCoef = map[string]float64{"mace": 0.01, "db": 0.05, "rff": 0.01}
@@ -44,20 +41,11 @@ var defaultCoef = map[string]float64{"mace": 0.01, "db": 0.05, "rff": 0.01}
 // bonus rewards agents for not ending an episode by success. With one scale for all, methods differ in which steps they
 // find new and in how fast novelty fades, not in units.
 func DefaultBonus(kind string) Bonus {
-	return Bonus{IntNorm: NormCenterStd, IntMemory: 1, IntClip: 5, IntCoef: defaultCoef[kind], IntAnneal: AnnealNone,
-		IntAnnealFrames: 3_000_000}
+	return Bonus{IntNorm: NormCenterStd, IntMemory: 1, IntClip: 5, IntCoef: defaultCoef[kind]}
 }
 
 // returnDiscount is the discount of the sum that return_std normalises by; the paper's discount factor.
 const returnDiscount = 0.99
-
-// coef is the weight after frames of training.
-func (b Bonus) coef(frames int) float64 {
-	if b.IntAnneal == AnnealLinear {
-		return rl.Anneal(b.IntCoef, 0, frames, b.IntAnnealFrames)
-	}
-	return b.IntCoef
-}
 
 // RewardNormaliser adds an intrinsic reward to rollouts with the settings of a Bonus. Explorers embed it or hold one.
 // Its Save and Load are part of theirs.
@@ -68,7 +56,7 @@ type RewardNormaliser struct {
 
 // NewRewardNormaliser returns a normaliser with empty statistics.
 func NewRewardNormaliser(b Bonus) RewardNormaliser {
-	return RewardNormaliser{b, stats{Scale: 1, Coef: b.coef(0)}}
+	return RewardNormaliser{b, stats{Scale: 1}}
 }
 
 // stats is the state that a RewardNormaliser carries from one rollout batch to the next.
@@ -78,7 +66,6 @@ type stats struct {
 	Returns []float64  // [E,N] that sum, up to now
 	Shift   float64    // subtracted from r
 	Scale   float64    // r is divided by it
-	Coef    float64    // weight
 }
 
 // statTiny avoids a division by a standard deviation that is still zero.
@@ -93,18 +80,17 @@ const SpreadScalar = "explore/spread"
 func (p *RewardNormaliser) Apply(x *rl.Rollout, raw []float32, name string) rl.Scalars {
 	var now, normed rl.Running
 	p.take(x, raw, &now)
-	p.Coef = p.coef(x.Frames)
 	for row, r := range raw {
 		if x.Alive[row] != 0 {
 			v := p.normalised(r)
 			normed.Add(v)
-			x.Intrinsic[row] += float32(p.Coef * v)
+			x.Intrinsic[row] += float32(p.IntCoef * v)
 		}
 	}
 	return rl.Scalars{
 		name + "/int_mean": now.Mean, name + "/int_std": now.Std(),
-		name + "/int_norm_mean": normed.Mean, name + "/int_norm_std": normed.Std(), name + "/int_coef": p.Coef,
-		SpreadScalar: p.Coef * normed.Std(),
+		name + "/int_norm_mean": normed.Mean, name + "/int_norm_std": normed.Std(), name + "/int_coef": p.IntCoef,
+		SpreadScalar: p.IntCoef * normed.Std(),
 	}
 }
 
@@ -144,9 +130,6 @@ func (p *RewardNormaliser) normalised(r float32) float64 {
 	}
 	return min(max(v, -p.IntClip), p.IntClip)
 }
-
-// Scaled is what Apply would add for r with the statistics of the last rollout.
-func (p *RewardNormaliser) Scaled(r float32) float32 { return float32(p.Coef * p.normalised(r)) }
 
 // AddPeers adds weight times the rewards of all living peers in the same frame to the reward r [frames,N] of each
 // living agent. alive is [frames,N].

@@ -13,6 +13,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -22,7 +23,7 @@ import (
 //	s = f(o), s' = f⁻(o')                 encoder and its momentum copy
 //	z ~ N(μ(s,a), σ²(s,a))                the bottleneck
 //	L = w_kl·KL(N(μ,σ²) ‖ N(0,I)) − w_l2·log N(s'; G(z), σ_G²·I) − w_nce·log-softmax of the contrast of G(z) and s'
-//	r = KL(N(μ,σ²) ‖ N(0,I))              or its root
+//	r = KL(N(μ,σ²) ‖ N(0,I))              as in their code; the article has its root
 //
 // Sources: the description of the authors' code (Baichenjia/DB). It is for one agent and images, with sizes 512 and
 // 128. db_feat and db_latent are 64 here, as in CERMIC: DB is CERMIC's module without context and chance constraints.
@@ -32,8 +33,6 @@ type DB struct {
 	Feat      int     `json:"db_feat" range:"1..8192" help:"length of the observation embedding s; the authors: 512"`
 	Latent    int     `json:"db_latent" range:"1..8192" help:"length of the code z; the authors: 128"`
 	Hidden    int     `json:"db_hidden" range:"2..8192" help:"width of the transition network and the heads; the authors: 256"`
-	FeatNorm  bool    `json:"enc_ln" help:"s has mean 0 and variance 1 over its components, as in CERMIC"`
-	Sqrt      bool    `json:"db_sqrt" help:"the bonus is the root of the KL divergence, as in the article; the authors' code: no root"`
 	WeightKL  float64 `json:"db_kl" range:"0.." help:"weight of the KL loss; the authors: 0.1, or 0.001"`
 	WeightL2  float64 `json:"db_l2" range:"0.." help:"weight of the prediction loss; the authors: 0.1"`
 	WeightNCE float64 `json:"db_nce" range:"0.." help:"weight of the contrastive loss; the authors: 0.01, or 0.1"`
@@ -41,8 +40,12 @@ type DB struct {
 	Epochs    int     `json:"db_epochs" range:"1..10000" help:"epochs over a rollout batch; the authors: 3"`
 	Minibatch int     `json:"db_minibatch" range:"2..100000000" help:"agent steps per gradient step; each is a negative of the others"`
 	ExtCoef   float64 `json:"ext_coef" range:"0.." help:"weight of the extrinsic reward; the authors: 0"`
-	Bonus             // normalisation and weight of r; the authors': NativeDB
+	Bonus             // normalisation and weight of r; the authors': return_std, weight 1
 	nn.Adam           // the authors': lr 1e-4, clip 50
+
+	// Former settings.
+	_ conf.Constant `key:"enc_ln" value:"true"`
+	_ conf.Constant `key:"db_sqrt" value:"false"`
 }
 
 func init() { Register(DefaultDB()) }
@@ -50,7 +53,7 @@ func init() { Register(DefaultDB()) }
 // DefaultDB has the authors' weights, CERMIC's sizes, and the bonus on the scale of all methods.
 func DefaultDB() DB {
 	return DB{
-		Feat: 64, Latent: 64, Hidden: 256, FeatNorm: true, WeightKL: 0.1, WeightL2: 0.1, WeightNCE: 0.01, Momentum: 0.001,
+		Feat: 64, Latent: 64, Hidden: 256, WeightKL: 0.1, WeightL2: 0.1, WeightNCE: 0.01, Momentum: 0.001,
 		Epochs: 3, Minibatch: 2400, ExtCoef: 1,
 		Bonus: DefaultBonus("db"),
 		Adam:  nn.Adam{LR: 1e-4, Eps: 1e-6, Clip: 50},
@@ -63,15 +66,6 @@ func (c DB) Scheduled(s rl.Schedule) Config {
 	if s.Width > 0 {
 		c.Hidden, c.Minibatch, c.LR = s.Width, 512, 1e-3
 	}
-	return c
-}
-
-// NativeDB is DefaultDB with the authors' own bonus. It is divided by the standard deviation of its discounted sums
-// over all of training, and added to the reward without further scaling. Their learner normalises advantages. So the
-// scale of the bonus cancels where nothing else is rewarded, as in their experiments (ext_coef=0).
-func NativeDB() DB {
-	c := DefaultDB()
-	c.IntNorm, c.IntCoef = NormReturnStd, 1
 	return c
 }
 
@@ -95,10 +89,7 @@ type db struct {
 	RewardNormaliser
 }
 
-var (
-	_ rl.Saver  = (*db)(nil)
-	_ rl.Scorer = (*db)(nil)
-)
+var _ rl.Saver = (*db)(nil)
 
 // Build compiles the module's graphs.
 func (c DB) Build(b *nn.Build) (Module, error) {
@@ -139,9 +130,9 @@ const scaleFloor = 1e-3
 // Clamp of the log of σ_G: the authors' floor of 0.1, and a ceiling far above any use.
 var logSpreadMin, logSpreadMax = math.Log(0.1), 2.0
 
-// encode maps o [B,I] to s [B,S].
+// encode maps o [B,I] to s [B,S], of mean 0 and variance 1 over its components as in CERMIC.
 func (c DB) encode(sc *model.Scope, s *envs.Spec, obs *Node) *Node {
-	return nn.Encode(sc.At("encoder"), s, obs, c.Feat, c.FeatNorm)
+	return nn.Encode(sc.At("encoder"), s, obs, c.Feat, true)
 }
 
 // transition maps s [B,S] and the action [B,A] to mean and spread of z, both [B,Z].
@@ -222,38 +213,13 @@ func (c DB) contrast(online, momentum *model.Scope, sampled, next, weight *Node)
 
 // Reward rewards every agent for the information in the code of its step.
 func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	raw := make([]float32, x.Rows())
-	if err := m.rate(ctx, raw, x.Gather, x.ActionVector); err != nil {
+	raw, inputs := make([]float32, x.Rows()), []func([]float32, int){x.Gather, x.ActionVector}
+	err := m.score.EachRow(ctx, len(raw), inputs, func(_, row int, kl []float32) { raw[row] = kl[0] })
+	if err != nil {
 		return nil, err
 	}
 	x.ExtrinsicWeight = float32(m.cfg.ExtCoef)
 	return m.Apply(x, raw, "db"), nil
-}
-
-// Score computes the bonus of old agent steps: see rl.Scorer.
-func (m *db) Score(ctx context.Context, dst, obs, act []float32, _ []uint8) error {
-	copies := func(src []float32) func(to []float32, row int) {
-		return func(to []float32, row int) { copy(to, src[row*len(to):]) }
-	}
-	err := m.rate(ctx, dst, copies(obs), copies(act))
-	for row, r := range dst {
-		dst[row] = m.Scaled(r)
-	}
-	return err
-}
-
-// CanScore is nil: it always can.
-func (*db) CanScore() error { return nil }
-
-// rate fills dst [B] with r of the agent steps whose inputs obs and act write.
-func (m *db) rate(ctx context.Context, dst []float32, obs, act func(to []float32, row int)) error {
-	inputs := []func([]float32, int){obs, act}
-	return m.score.EachRow(ctx, len(dst), inputs, func(_, row int, kl []float32) {
-		dst[row] = kl[0]
-		if m.cfg.Sqrt {
-			dst[row] = float32(math.Sqrt(max(float64(kl[0]), 0))) // rounding may leave a KL of zero slightly negative
-		}
-	})
 }
 
 // Update trains the module on the agent steps of x: db_epochs passes in random order.

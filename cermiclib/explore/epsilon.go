@@ -7,6 +7,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // Epsilon makes a policy ε-greedy unless it is so already, as value learners' policies are. Each agent takes a uniform
@@ -16,14 +17,15 @@ import (
 //	μ(a|o) = (1 − ε)·π(a|o) + ε·u(a|o)
 //
 // With MAPPO this is MAPPO-ε-greedy. The paper gives only its name; all else is reconstructed. A policy gradient must
-// account for data from μ. By default it trains μ_new against μ_old with the same ε. The ratio then starts at 1 and
+// account for data from μ. Here it trains μ_new against μ_old with the same ε. The ratio then starts at 1 and
 // stays bounded, and an action that looks random moves π less, since ∇log μ = (1−ε)·π/μ · ∇log π. The critic values the
 // ε-soft policy, and evaluation uses π alone.
 type Epsilon struct {
 	Init   float64 `json:"egreedy_eps_init" range:"0..1" help:"initial ε; the paper: 0.8"`
 	End    float64 `json:"egreedy_eps_end" range:"0..1" help:"final ε; the paper: 0.01"`
 	Frames int     `json:"egreedy_anneal_frames" range:"1..1000000000000" help:"frames over which ε falls linearly; BenchMARL: a third of all frames"`
-	Ratio  string  `json:"egreedy_ratio" oneof:"mixture,target,naive" help:"probability ratio; mixture: of ε-greedy policies, target: π to the old mixture, naive: without ε"`
+
+	_ conf.Constant `key:"egreedy_ratio" value:"mixture"` // a former setting
 }
 
 func init() { Register(DefaultEpsilon()) }
@@ -34,10 +36,8 @@ func (c Epsilon) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
-// DefaultEpsilon has the schedule of the paper's table and the mixture ratio.
-func DefaultEpsilon() Epsilon {
-	return Epsilon{Init: 0.8, End: 0.01, Frames: 1_000_000, Ratio: string(rl.RatioMixture)}
-}
+// DefaultEpsilon has the schedule of the paper's table.
+func DefaultEpsilon() Epsilon { return Epsilon{Init: 0.8, End: 0.01, Frames: 1_000_000} }
 
 // Kind is "epsilon".
 func (Epsilon) Kind() string { return "epsilon" }
@@ -52,7 +52,7 @@ type epsilon struct {
 
 // Behave sets the share of uniform actions.
 func (e epsilon) Behave(frames int, _ *rl.Obs, d *rl.Dist) error {
-	d.Eps, d.Ratio = float32(rl.Anneal(e.Init, e.End, frames, e.Frames)), rl.Ratio(e.Ratio)
+	d.Eps = float32(rl.Anneal(e.Init, e.End, frames, e.Frames))
 	return nil
 }
 

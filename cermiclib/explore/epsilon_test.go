@@ -9,7 +9,6 @@ import (
 
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/libtest"
-	"cermic/cermiclib/rl"
 )
 
 func TestNoEpsilonIsMAPPOBitForBit(t *testing.T) {
@@ -26,21 +25,19 @@ func TestNoEpsilonIsMAPPOBitForBit(t *testing.T) {
 	}
 }
 
-// TestEpsilonGreedyLearnsTheIdentityTask with each ratio, from half of all actions uniform to none; evaluation is
-// without ε, so the optimum 4 stays in reach.
+// TestEpsilonGreedyLearnsTheIdentityTask, from half of all actions uniform to none; evaluation is without ε, so the
+// optimum 4 stays in reach.
 func TestEpsilonGreedyLearnsTheIdentityTask(t *testing.T) {
-	for _, ratio := range []rl.Ratio{rl.RatioMixture, rl.RatioTarget, rl.RatioNaive} {
-		for _, continuous := range []bool{false, true} {
-			task := libtest.DefaultIdentity()
-			task.Continuous, task.Masked = continuous, !continuous // masked: it panics on a forbidden action
-			e := explore.Epsilon{Init: 0.5, End: 0, Frames: 128 * 10, Ratio: string(ratio)}
-			libtest.CheckLearns(t, toy(task, e, 128*16), 3.4)
-		}
+	for _, continuous := range []bool{false, true} {
+		task := libtest.DefaultIdentity()
+		task.Continuous, task.Masked = continuous, !continuous // masked: it panics on a forbidden action
+		e := explore.Epsilon{Init: 0.5, End: 0, Frames: 128 * 10}
+		libtest.CheckLearns(t, toy(task, e, 128*16), 3.4)
 	}
 }
 
 func TestEpsilonFallsWithTheFramesTrained(t *testing.T) {
-	e := explore.Epsilon{Init: 0.8, End: 0.2, Frames: 256, Ratio: string(rl.RatioMixture)}
+	e := explore.Epsilon{Init: 0.8, End: 0.2, Frames: 256}
 	r := libtest.Train(t, toy(libtest.DefaultIdentity(), e, 512))
 	for k, want := range []float64{0.8, 0.5, 0.2, 0.2} {
 		if got := r.Scalars["epsilon"][k].Value; math.Abs(got-want) > 1e-9 {

@@ -13,6 +13,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -45,11 +46,12 @@ type ICES struct {
 	Hidden      []int   `json:"ices_hidden" range:"1..8192" help:"widths of the world models' layers; the authors: 64, 64"`
 	PolicyWidth []int   `json:"ices_policy_hidden" range:"1..8192" help:"widths of the layers of the exploration policy π^x and its value V^x"`
 	DeltaClip   float64 `json:"ices_delta_clip" range:"(0..)" help:"bound of the standardised change of state, the world models' target"`
-	Log2        bool    `json:"ices_log2" help:"the divergence uses log₂ of the ratio of standard deviations, as the authors' code does; else ln"`
 	ModelLR     float64 `json:"ices_model_lr" range:"(0..)" help:"step size of the world models' optimiser; the authors: 1e-4"`
 	CodeClamp   float64 `json:"ices_code_clamp" range:"(0..)" help:"bound of each element of the codes' gradient; the authors: 0.1"`
 	BaseClip    float64 `json:"ices_prediction_clip" range:"(0..)" help:"largest gradient norm of the first predictions, over both world models; the authors: 10 each"`
 	nn.Adam             // of π^x and V^x; the authors': lr 5e-4 for football, 0.01 for StarCraft
+
+	_ conf.Constant `key:"ices_log2" value:"false"` // a former setting
 }
 
 func init() { Register(DefaultICES()) }
@@ -217,7 +219,7 @@ func (m *ices) Behave(frames int, in *rl.Obs, d *rl.Dist) error {
 		return err
 	}
 	m.act.Read(0, m.logits)
-	d.Other, d.Share, d.Ratio = m.logits, float32(m.ratio(frames)), rl.RatioTarget
+	d.Other, d.Share, d.OffPolicy = m.logits, float32(m.ratio(frames)), true
 	return nil
 }
 

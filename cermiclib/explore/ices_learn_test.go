@@ -29,7 +29,7 @@ func TestICESKeepsNoLearnerFromTheIdentityTask(t *testing.T) {
 	q := toy(task, toyICES(4), 128*12)
 	l := learn.DefaultQ().WithQPLEX()
 	l.Frames, l.Steps, l.Batch, l.Replay, l.EpsFrames, l.LR, l.Polyak = 128, 40, 32, 4096, 1024, 0.01, 0.1
-	l.Mixer = learn.QPLEX{Head: learn.HeadDueling, Hidden: 8, Heads: 2, AdvLayers: 1, Attention: 1, Embed: 1}
+	l.Mixer = learn.QPLEX{Hidden: 8, Heads: 2, AdvLayers: 1}
 	q.Learner = l
 	libtest.CheckLearns(t, q, 3.6)
 	libtest.CheckLearns(t, toy(task, toyICES(4), 128*16), 3.4)

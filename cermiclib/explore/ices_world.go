@@ -72,15 +72,15 @@ func (w worldModel) loss(in worldIn, delta, noise *Node) (prediction, bound *Nod
 	out.mean = Tanh(out.mean)
 	z := Div(Sub(delta, out.mean), out.spread)
 	likelihood := ReduceSum(Neg(AddScalar(Add(MulScalar(Square(z), 0.5), Log(out.spread)), 0.5*math.Log(2*math.Pi))), -1)
-	divergence := ReduceSum(componentKL(seen, prior, 1), -1)
+	divergence := ReduceSum(componentKL(seen, prior), -1)
 	return ReduceAllMean(Square(Sub(predicted, delta))), ReduceAllMean(Sub(divergence, likelihood))
 }
 
-// componentKL is KL(p ‖ q) of each component; the log of the spreads' ratio is divided by logBase.
+// componentKL is KL(p ‖ q) of each component.
 //
 //	KL = log(σ_q/σ_p) + (σ_p² + (μ_p − μ_q)²)/(2σ_q²) − ½
-func componentKL(p, q gauss, logBase float64) *Node {
-	ratio := DivScalar(Sub(Log(q.spread), Log(p.spread)), logBase)
+func componentKL(p, q gauss) *Node {
+	ratio := Sub(Log(q.spread), Log(p.spread))
 	square := Div(Add(Square(p.spread), Square(Sub(p.mean, q.mean))), MulScalar(Square(q.spread), 2))
 	return AddScalar(Add(ratio, square), -0.5)
 }
@@ -98,10 +98,6 @@ func (c ICES) contributions(global, local worldModel, in worldIn) *Node {
 	others := OneMinus(DiagonalWithValue(ScalarOne(in.state.Graph(), in.state.DType()), n))
 	without := worldIn{state: each(in.state), taken: each(in.taken),
 		known: Reshape(BroadcastToDims(InsertAxes(others, 0), b, n, n), b*n, n)}
-	logBase := 1.0
-	if c.Log2 {
-		logBase = math.Ln2
-	}
-	kl := componentKL(gauss{each(all.mean), each(all.spread)}, local.prior(without, local.predict(without)), logBase)
+	kl := componentKL(gauss{each(all.mean), each(all.spread)}, local.prior(without, local.predict(without)))
 	return StopGradient(Reshape(OneMinus(Exp(Neg(ReduceMean(kl, -1)))), b, n))
 }

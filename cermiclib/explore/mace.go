@@ -11,6 +11,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // MACE (Jiang, Ding and Lu 2024) rewards an agent for observations that are new to it or to its peers, and for causing
@@ -21,24 +22,21 @@ import (
 //	r_i = c_self·u_i(o'_i) + c_other·Σ_{j≠i} u_j(o'_j) + λ·Σ_{j≠i} z_j·log( h_i(a_i | o_i, z_j) / π_i(a_i | o_i) )
 //	z_j(t) = Σ_{t'≥t} γ^{t'−t} u_j(o'_j,t')   within the episode
 //
-// h is trained on the last hdd_buffer rollout batches, by as many gradient steps as the policy takes. See hindsight,
-// and BasePolicy for why it starts from π. By default, u is divided by the agent's own running standard deviation, and
-// the whole is scaled as every bonus is (DefaultBonus).
+// h is trained on the last hdd_buffer rollout batches, by as many gradient steps as the policy takes. It is given the
+// sum of all peers' z. See hindsight for why it starts from π. u is divided by the agent's own running standard
+// deviation, and the whole is scaled as every bonus is (DefaultBonus).
 //
 // Source: the description of the authors' code (SigmaBM/MACE), for discrete actions and independent learners; use it
 // with learner.critic=own. Peers exchange one number a step, in training only.
-// Reconstructed: one h for all agents, with an index as input; its squashed Gaussian for continuous actions; π as its
-// start (the authors': hdd_base=none). The scale of z, the bound of the log-ratio and the weight of the whole are
-// reconstructed, too.
+// Reconstructed: one h for all agents, with an index as input; its squashed Gaussian for continuous actions. The scale
+// of z, the bound of the log-ratio and the weight of the whole are reconstructed, too. Deviation: the authors start h
+// from random weights, normalise neither u nor the whole, and add all of it to the extrinsic reward.
 type MACE struct {
-	Share           string  `json:"mace_share" oneof:"train,none" help:"use of peers' novelty; train: in training, none: never"`
 	Self            float64 `json:"mace_self" range:"0.." help:"c_self, weight of an agent's own novelty; the authors: 1"`
 	Other           float64 `json:"mace_other" range:"0.." help:"c_other, weight of the peers' novelty; the authors: 1"`
 	Influence       float64 `json:"ir_coef" range:"0.." help:"λ, weight of the influence term; the authors: 0.1"`
 	Discount        float64 `json:"hdd_discount" range:"0..1" help:"discount γ of the peers' future novelty z; the authors: 0.99"`
-	Reduce          bool    `json:"hdd_reduce" help:"the hindsight model conditions on the sum of all peers' z; else on each z alone"`
 	RatioClip       float64 `json:"hdd_logratio_clip" range:"0..50" help:"bound of |log h/π| in the influence term"`
-	HindsightBase   string  `json:"hdd_base" oneof:"policy,none" help:"initial hindsight model h; policy: the policy, none: random weights, as the authors"`
 	HindsightHidden []int   `json:"hdd_hidden" range:"1..8192" help:"widths of the hindsight model's layers; the authors: 64"`
 	HindsightBuffer int     `json:"hdd_buffer" range:"1..10000" help:"number of recent rollout batches that train the hindsight model; the authors: about ten"`
 	HindsightFrames int     `json:"hdd_frames" range:"1..100000000" help:"most frames in the hindsight buffer, an equal part of each batch; the authors: 100,000"`
@@ -48,27 +46,25 @@ type MACE struct {
 	NoveltyOut      int     `json:"rnd_out" range:"1..8192" help:"number of compared outputs of the novelty networks; the authors: 32"`
 	NoveltyEpochs   int     `json:"rnd_epochs" range:"1..10000" help:"epochs of the novelty predictor over a rollout batch; the authors: 10"`
 	NoveltyKeep     float64 `json:"rnd_keep" range:"0..1" help:"share, of frames that an epoch trains on; smaller values keep novelty longer"`
-	NoveltyNorm     bool    `json:"use_novel_normalization" help:"novelty u is divided by its running standard deviation; the authors: off"`
 	Minibatch       int     `json:"mace_minibatch" range:"1..100000000" help:"frames per gradient step of both models"`
 	Bonus                   // normalisation and weight of the whole
 	nn.Adam                 // of both kinds of networks; the authors': lr 3e-4
-}
 
-// Information that agents share in training (mace_share).
-const (
-	ShareTrain = "train"
-	ShareNone  = "none"
-)
+	// Former settings.
+	_ conf.Constant `key:"mace_share" value:"train"`
+	_ conf.Constant `key:"hdd_reduce" value:"true"`
+	_ conf.Constant `key:"hdd_base" value:"policy"`
+	_ conf.Constant `key:"use_novel_normalization" value:"true"`
+}
 
 func init() { Register(DefaultMACE()) }
 
 // DefaultMACE has the authors' coefficients and networks, and the bonus on the scale of all methods.
 func DefaultMACE() MACE {
 	return MACE{
-		Share: ShareTrain, Self: 1, Other: 1, Influence: 0.1, Discount: 0.99, Reduce: true, RatioClip: 5,
-		HindsightBase: BasePolicy, HindsightHidden: []int{64, 64}, HindsightBuffer: 10, HindsightFrames: 100_000,
-		HindsightSteps: 450, NoveltyWidth: 64, NoveltyLayers: 2, NoveltyOut: 32, NoveltyEpochs: 10, NoveltyKeep: 0.25,
-		NoveltyNorm: true, Minibatch: 600,
+		Self: 1, Other: 1, Influence: 0.1, Discount: 0.99, RatioClip: 5,
+		HindsightHidden: []int{64, 64}, HindsightBuffer: 10, HindsightFrames: 100_000, HindsightSteps: 450,
+		NoveltyWidth: 64, NoveltyLayers: 2, NoveltyOut: 32, NoveltyEpochs: 10, NoveltyKeep: 0.25, Minibatch: 600,
 		Bonus: DefaultBonus("mace"),
 		Adam:  nn.Adam{LR: 3e-4, Eps: 1e-5, Clip: 10},
 	}
@@ -80,15 +76,6 @@ func (c MACE) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
-// NativeMACE is DefaultMACE with the authors' own bonus. Neither novelty nor the whole is normalised, and all of it is
-// added to the extrinsic reward. Hindsight learns the actions' distribution from nothing. Their learner normalises
-// advantages.
-func NativeMACE() MACE {
-	c := DefaultMACE()
-	c.NoveltyNorm, c.HindsightBase, c.IntNorm, c.IntCoef = false, BaseNone, NormNone, 1
-	return c
-}
-
 // Kind is "mace".
 func (MACE) Kind() string { return "mace" }
 
@@ -96,7 +83,7 @@ func (MACE) Kind() string { return "mace" }
 type mace struct {
 	MACE
 	novelty   *novelty
-	hindsight *hindsight // nil where agents are alone
+	hindsight *hindsight // nil where agents are alone, or the influence has no weight
 	scale     RewardNormaliser
 	new       []float32 // [T,E,N] u of the true next observations
 }
@@ -110,7 +97,7 @@ func (c MACE) Build(b *nn.Build) (Module, error) {
 	if m.novelty, err = newNovelty(c, b); err != nil {
 		return nil, err
 	}
-	if c.Share == ShareTrain && c.Influence > 0 && b.Spec.Agents > 1 {
+	if c.Influence > 0 && b.Spec.Agents > 1 {
 		m.hindsight, err = newHindsight(c, b, m.novelty)
 	}
 	return m, err
@@ -118,7 +105,7 @@ func (c MACE) Build(b *nn.Build) (Module, error) {
 
 // Behave does not change the policy's distribution, and keeps it for hindsight to start from.
 func (m *mace) Behave(_ int, _ *rl.Obs, d *rl.Dist) error {
-	if m.hindsight != nil && m.HindsightBase == BasePolicy {
+	if m.hindsight != nil {
 		m.hindsight.rememberPolicy(d)
 	}
 	return nil
@@ -153,11 +140,7 @@ func (m *mace) payNovelty(x *rl.Rollout) []float32 {
 			total += u
 		}
 		for i, u := range team {
-			r := float32(m.Self) * u
-			if m.Share == ShareTrain {
-				r += float32(m.Other) * (total - u)
-			}
-			raw[frame*x.N+i] = r
+			raw[frame*x.N+i] = float32(m.Self)*u + float32(m.Other)*(total-u)
 		}
 	}
 	return raw

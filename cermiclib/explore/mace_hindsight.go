@@ -5,6 +5,7 @@ package explore
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -23,48 +24,38 @@ import (
 // likelier than the policy did has caused z. A well-trained h predicts actions no worse than the policy, so the mean of
 // z·log(h/π) is at least 0. Where it stays negative, h is under-fitted, and its output is not influence.
 //
-// One network serves all agents. Its input has an agent's one-hot index and, where peers count one by one, the peer's.
+// h starts from π, the distribution that the action was drawn from: the network learns log h/π alone, which is 0 before
+// training. A network that learns h itself spends its capacity on π and lags behind it. It then predicts actions worse
+// than the policy that took them, and z·log(h/π) is negative even without any influence.
+//
+// One network serves all agents. Its input has an agent's one-hot index.
 type hindsight struct {
 	MACE
 	spec     *envs.Spec
 	seed     uint64
 	novelty  *novelty // encodes and standardises observations
-	peers    int      // P: how many z are given one after the other, 1 for their sum
 	score    *nn.Program
 	step     *nn.Loop
 	buffer   frameBuffer
 	upper    float64     // scale of z: its 95 % quantile over the buffer
 	negative int         // rollout batches in a row whose mean influence was negative
-	given    []float32   // [T,E,N,P] z
+	given    []float32   // [T,E,N] sum of the peers' z
 	policy   []float32   // [T,E,N,K] or [T,E,N,2D] of the distributions behind the actions so far
 	scratch  frameBuffer // [Minibatch] frames of the rollout batch
-	block    []float32   // [Minibatch,N,P]
+	block    []float32   // [Minibatch,N]
 }
-
-// Base of the hindsight distribution h (hdd_base).
-const (
-	BasePolicy = "policy" // the distribution that the action was drawn from: the network learns log h/π alone
-	BaseNone   = "none"   // nothing: the network learns all of h, as the authors' does
-)
-
-// A network that learns h itself spends its capacity on π and lags behind it. It then predicts actions worse than the
-// policy that took them, and z·log(h/π) is negative even without any influence. From π as a base, the ratio is exactly
-// 1 before training.
 
 // upperQuantile of z is its scale. Reading: the authors set the scale by hand for each game.
 const upperQuantile = 0.95
 
 func newHindsight(c MACE, b *nn.Build, u *novelty) (*hindsight, error) {
 	s := b.Spec
-	m := &hindsight{MACE: c, spec: s, seed: b.Seed, novelty: u, peers: s.Agents - 1}
-	if c.Reduce {
-		m.peers = 1
-	}
-	m.buffer = frameBuffer{frameLayout: newFrameLayout(s, m.peers), batches: c.HindsightBuffer, limit: c.HindsightFrames}
+	m := &hindsight{MACE: c, spec: s, seed: b.Seed, novelty: u}
+	m.buffer = frameBuffer{frameLayout: newFrameLayout(s), batches: c.HindsightBuffer, limit: c.HindsightFrames}
 	m.scratch = frameBuffer{frameLayout: m.buffer.frameLayout, frames: make([]float32, c.Minibatch*m.buffer.width())}
-	m.block = make([]float32, c.Minibatch*s.Agents*m.peers)
+	m.block = make([]float32, c.Minibatch*s.Agents)
 	inputs := []nn.Input{
-		nn.F32("obs", c.Minibatch, s.Agents, nn.ObsFeatures(s)), nn.F32("given", c.Minibatch, s.Agents, m.peers),
+		nn.F32("obs", c.Minibatch, s.Agents, nn.ObsFeatures(s)), nn.F32("given", c.Minibatch, s.Agents),
 		nn.F32("weight", c.Minibatch, s.Agents), nn.F32("policy", c.Minibatch, s.Agents, nn.ActionOutputs(&s.Act)),
 	}
 	if k := s.Act.Choices; k > 0 {
@@ -81,7 +72,7 @@ func newHindsight(c MACE, b *nn.Build, u *novelty) (*hindsight, error) {
 	}
 	m.step, err = nn.NewLoop(b, "mace.hindsight.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		named := nn.Named(inputs, in)
-		logp := ReduceMean(m.logProb(sc.At(maceScope), named), -1)
+		logp := Squeeze(m.logProb(sc.At(maceScope), named), -1)
 		loss := Neg(nn.Average(Reshape(logp, -1), Reshape(named["weight"], -1)))
 		c.Adam.Minimize(sc.At(maceScope).At(hindsightScope), loss)
 		return []*Node{loss}
@@ -89,48 +80,21 @@ func newHindsight(c MACE, b *nn.Build, u *novelty) (*hindsight, error) {
 	return m, err
 }
 
-// logProb is log h_i(a_i | o_i, z) [B,N,P].
+// logProb is log h_i(a_i | o_i, z) [B,N,1]. The axis of length 1 decides in which order XLA sums, and so the last bits
+// of results.
 func (m *hindsight) logProb(sc *model.Scope, in map[string]*Node) *Node {
-	b, n, p := m.Minibatch, m.spec.Agents, m.peers
-	every := func(x *Node) *Node { // [B,N,W] to [B,N,P,W]
-		return BroadcastToDims(InsertAxes(x, 2), b, n, p, x.Shape().Dimensions[2])
-	}
+	b, n, act := m.Minibatch, m.spec.Agents, &m.spec.Act
+	each := func(input string) *Node { return Reshape(in[input], b, n, 1, -1) }
 	one := ScalarOne(in["obs"].Graph(), in["obs"].DType())
-	who := BroadcastToDims(InsertAxes(DiagonalWithValue(one, n), 1), n, p, n)
-	parts := []*Node{every(in["obs"]), InsertAxes(in["given"], -1), BroadcastToDims(InsertAxes(who, 0), b, n, p, n)}
-	if p > 1 {
-		whose := Const(in["obs"].Graph(), peerCodes(n))
-		parts = append(parts, BroadcastToDims(InsertAxes(whose, 0), b, n, p, n))
-	}
-	x := Concatenate(parts, -1)
-	act := &m.spec.Act
-	y := Reshape(m.outputs(sc.At(hindsightScope), Reshape(x, b*n*p, -1)), b, n, p, -1)
-	policy := every(in["policy"])
+	who := BroadcastToDims(Reshape(DiagonalWithValue(one, n), 1, n, 1, n), b, n, 1, n)
+	x := Concatenate([]*Node{each("obs"), each("given"), who}, -1)
+	y := Reshape(m.outputs(sc.At(hindsightScope), Reshape(x, b*n, -1)), b, n, 1, -1)
 	if act.Choices > 0 {
-		choice := BroadcastToDims(InsertAxes(in["choice"], -1), b, n, p)
-		if m.HindsightBase == BasePolicy {
-			y = Add(y, policy)
-		}
-		logp, _ := nn.LogProbCategorical(y, every(in["mask"]), choice)
+		logp, _ := nn.LogProbCategorical(Add(y, each("policy")), each("mask"), InsertAxes(in["choice"], -1))
 		return logp
 	}
-	mean, scale := m.gaussian(y, policy)
-	return nn.LogProbGaussian(every(in["raw"]), mean, scale, act)
-}
-
-// peerCodes is [N][N-1][N], the one-hot of each agent's p-th peer.
-func peerCodes(n int) [][][]float32 {
-	codes := make([][][]float32, n)
-	for i := range codes {
-		for j := range n {
-			if j != i {
-				code := make([]float32, n)
-				code[j] = 1
-				codes[i] = append(codes[i], code)
-			}
-		}
-	}
-	return codes
+	mean, scale := gaussianFrom(each("policy"), y)
+	return nn.LogProbGaussian(each("raw"), mean, scale, act)
 }
 
 // reward adds λ·Σ z·log(h/π) to raw [T,E,N], given z [T,E,N].
@@ -159,7 +123,7 @@ func (m *hindsight) reward(ctx context.Context, raw, z []float32, x *rl.Rollout)
 	}, func(from, to int) {
 		m.score.Read(0, m.block)
 		for row := from * x.N; row < to*x.N; row++ {
-			v := m.influence(row, m.block[(row-from*x.N)*m.peers:][:m.peers], x)
+			v := m.influence(row, m.block[row-from*x.N], x)
 			raw[row] += float32(m.Influence * v)
 			sum, living = sum+v*float64(x.Alive[row]), living+float64(x.Alive[row])
 		}
@@ -191,27 +155,21 @@ func (m *hindsight) check(influence float64) float64 {
 	return 1
 }
 
-// influence is Σ z·log(h/π) of agent step row, given log h [P].
-func (m *hindsight) influence(row int, logh []float32, x *rl.Rollout) float64 {
-	sum := 0.0
-	for p, h := range logh {
-		ratio := float64(h) - float64(x.LogP[row])
-		sum += float64(m.given[row*m.peers+p]) * min(max(ratio, -m.RatioClip), m.RatioClip)
-	}
-	return sum
+// influence is z·log(h/π) of agent step row, given log h.
+func (m *hindsight) influence(row int, logh float32, x *rl.Rollout) float64 {
+	ratio := float64(logh) - float64(x.LogP[row])
+	return float64(m.given[row]) * min(max(ratio, -m.RatioClip), m.RatioClip)
 }
 
-// give arranges z [T,E,N] by the agent that reads it.
+// give sums z [T,E,N] over the peers of each agent.
 func (m *hindsight) give(z []float32, x *rl.Rollout) {
-	m.given = make([]float32, x.Rows()*m.peers)
+	m.given = make([]float32, x.Rows())
 	for row := range z {
-		first, p := row/x.N*x.N, 0
-		for j := range x.N {
-			if first+j == row {
-				continue
+		first := row / x.N * x.N
+		for peer := first; peer < first+x.N; peer++ {
+			if peer != row {
+				m.given[row] += z[peer]
 			}
-			m.given[row*m.peers+p] += z[first+j]
-			p = min(p+1, m.peers-1)
 		}
 	}
 }
@@ -223,7 +181,7 @@ func (m *hindsight) write(dst []float32, x *rl.Rollout, frame int) {
 	for i := range x.N {
 		row, to := frame*x.N+i, dst[i*l.agent:(i+1)*l.agent]
 		copy(to, m.novelty.encoder.now(row))
-		copy(to[l.given:], m.given[row*m.peers:(row+1)*m.peers])
+		to[l.given] = m.given[row]
 		to[l.alive] = float32(x.Alive[row])
 		copy(to[l.policy:], m.policy[row*outputs:(row+1)*outputs])
 		if act.Choices == 0 {
@@ -269,11 +227,7 @@ func (m *hindsight) feed(p *nn.Program, b *frameBuffer, frames []int32) {
 	}
 	as := func(dst, src []float32) { copy(dst, src) }
 	part("obs", 0, b.given, m.novelty.standardise)
-	part("given", b.given, b.alive, func(dst, z []float32) {
-		for k := range z {
-			dst[k] = z[k] / float32(m.upper)
-		}
-	})
+	part("given", b.given, b.alive, func(dst, z []float32) { dst[0] = z[0] / float32(m.upper) })
 	part("weight", b.alive, b.policy, as)
 	p.Feed(p.Input("weight"), func(dst []float32) { clear(dst[len(frames)*n:]) })
 	part("policy", b.policy, b.action, as)
@@ -307,25 +261,19 @@ func (m *hindsight) rememberPolicy(d *rl.Dist) {
 	}
 }
 
-// policyOf returns the kept parameters for the steps of x [T,E,N,K] or [T,E,N,2D]; zeros for an h without a base.
+// policyOf returns the kept parameters for the steps of x [T,E,N,K] or [T,E,N,2D].
 func (m *hindsight) policyOf(x *rl.Rollout) ([]float32, error) {
 	size := x.Rows() * nn.ActionOutputs(&m.spec.Act)
-	if m.HindsightBase == BaseNone && len(m.policy) != size {
-		m.policy = make([]float32, size)
-	}
 	if len(m.policy) < size {
-		return nil, fmt.Errorf("explore: mace was asked for the reward of a rollout batch whose policies it has not seen: " +
-			"call Behave at each step, or set explore.hdd_base=none")
+		return nil, errors.New("explore: mace was asked for the reward of a rollout batch whose policies it has not seen: " +
+			"call Behave at each step")
 	}
 	return m.policy[len(m.policy)-size:], nil
 }
 
-// outputs maps x [R,in] to the outputs of h's network [R,K] or [R,2D]. With a base, the last layer starts at 0.
+// outputs maps x [R,in] to the outputs of h's network [R,K] or [R,2D]. The last layer starts at 0.
 func (m *hindsight) outputs(sc *model.Scope, x *Node) *Node {
 	out := nn.ActionOutputs(&m.spec.Act)
-	if m.HindsightBase == BaseNone {
-		return nn.MLP(sc, x, m.HindsightHidden, nn.ReLU, out)
-	}
 	x = Transpose(x, 0, 1)
 	for i, width := range m.HindsightHidden {
 		x = nn.ReLU(nn.Affine(sc.At("layer_%d", i), x, width))
@@ -339,14 +287,11 @@ func (m *hindsight) outputs(sc *model.Scope, x *Node) *Node {
 // scaleChange bounds how much narrower or wider a Gaussian h may be than π: by a factor of e².
 const scaleChange = 2
 
-// gaussian is mean and scale [...,D] of h. y [...,2D] is the network's output, policy [...,2D] has π's mean and scale
-// side by side.
+// gaussianFrom is mean and scale [...,D] of h. policy [...,2D] has π's mean and scale side by side, y [...,2D] is the
+// network's output.
 //
 //	μ_h = μ_π + σ_π·y₁,   σ_h = σ_π·exp(y₂)
-func (m *hindsight) gaussian(y, policy *Node) (mean, scale *Node) {
-	if m.HindsightBase == BaseNone {
-		return nn.Gaussian(y)
-	}
+func gaussianFrom(policy, y *Node) (mean, scale *Node) {
 	change, base := Split(y, -1, 2), Split(policy, -1, 2)
 	mean = Add(base[0], Mul(base[1], change[0]))
 	return mean, Mul(base[1], Exp(ClipScalar(change[1], -scaleChange, scaleChange)))
@@ -355,7 +300,8 @@ func (m *hindsight) gaussian(y, policy *Node) (mean, scale *Node) {
 // frameLayout is the layout of a frame in a flat []float32 of width W, as hindsight reads it. For each of the N agents
 // in turn it has these parts.
 //
-//	observation [F], z [P], alive [1], parameters of the policy's distribution [K] or [2D], action [1] or [D], mask [K]
+//	observation [F], sum of z [1], alive [1], parameters of the policy's distribution [K] or [2D], action [1] or [D],
+//	mask [K]
 //
 // Only discrete actions have a mask.
 type frameLayout struct {
@@ -363,10 +309,10 @@ type frameLayout struct {
 	given, alive, policy, action, mask, agent int // offsets within an agent's numbers; agent: their number
 }
 
-// newFrameLayout is the layout of frames of s where each agent reads peers z.
-func newFrameLayout(s *envs.Spec, peers int) frameLayout {
+// newFrameLayout is the layout of frames of s.
+func newFrameLayout(s *envs.Spec) frameLayout {
 	l := frameLayout{spec: s, given: nn.ObsFeatures(s)}
-	l.alive = l.given + peers
+	l.alive = l.given + 1
 	l.policy = l.alive + 1
 	l.action = l.policy + nn.ActionOutputs(&s.Act)
 	l.mask = l.action + max(1, s.Act.Dim)
@@ -408,11 +354,11 @@ func (b *frameBuffer) add(order []int32, write func(dst []float32, frame int)) {
 	b.next = (b.next + 1) % b.batches
 }
 
-// upper is the quantile of all z kept.
+// upper is the quantile of all sums of z kept.
 func (b *frameBuffer) upper(quantile float64) float64 {
 	var all []float32
 	for from := 0; from < len(b.frames); from += b.agent {
-		all = append(all, b.frames[from+b.given:from+b.alive]...)
+		all = append(all, b.frames[from+b.given])
 	}
 	slices.Sort(all)
 	return float64(all[int(quantile*float64(len(all)-1))])

@@ -103,10 +103,22 @@ func orthogonalEach(sc *model.Scope, x *Node, out int) *Node {
 	return Add(Einsum("gbi,gio->gbo", x, w), b)
 }
 
-// rate updates the statistics and writes u of the true next observations of x into dst [T,E,N]. It is 0 where an
-// episode ends, as in the authors' code, and for agents that are dead before or after the step. Nothing is learned from
-// observations of dead agents, so they would never become familiar: a death would remain new for ever.
+// rate writes u of the true next observations of x into dst [T,E,N], divided by each agent's running standard deviation
+// of u, this rollout batch included.
 func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	if err := m.measure(ctx, dst, x); err != nil {
+		return err
+	}
+	for row := range dst {
+		dst[row] /= float32(m.spread[row%x.N].Std() + statTiny)
+	}
+	return nil
+}
+
+// measure updates the statistics and writes u into dst [T,E,N] as it is. It is 0 where an episode ends, as in the
+// authors' code, and for agents that are dead before or after the step. Nothing is learned from observations of dead
+// agents, so they would never become familiar: a death would remain new for ever.
+func (m *novelty) measure(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	if err := m.encoder.watch(ctx, x); err != nil {
 		return err
 	}
@@ -125,11 +137,6 @@ func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error 
 			continue
 		}
 		m.spread[row%n].Add(float64(u))
-	}
-	if m.NoveltyNorm {
-		for row := range dst {
-			dst[row] /= float32(m.spread[row%n].Std() + statTiny)
-		}
 	}
 	return nil
 }

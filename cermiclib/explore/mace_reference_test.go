@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gomlx/gomlx/ml/model"
+	"gonum.org/v1/gonum/stat"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/nn/nntest"
@@ -20,6 +21,7 @@ type maceReference struct {
 	params map[string][]float64 // by path below MACE's scope
 	mean   []float64
 	std    []float64
+	scale  []float64 // [N] standard deviation of each agent's u
 	policy []float32 // [T,E,N,K] or [T,E,N,2D] that h starts from
 }
 
@@ -39,6 +41,15 @@ func newMACEReference(c MACE, x *rl.Rollout, store *model.Store) *maceReference 
 		}
 		r.mean[d] = sum / count
 		r.std[d] = math.Sqrt(square/count - r.mean[d]*r.mean[d])
+	}
+	u := make([][]float64, x.N)
+	for row := range x.Rows() {
+		if i := row % x.N; r.counts(row) {
+			u[i] = append(u[i], r.surprise(i, x.NextRow(row)))
+		}
+	}
+	for _, of := range u {
+		r.scale = append(r.scale, stat.PopStdDev(of, nil))
 	}
 	return r
 }
@@ -76,6 +87,20 @@ func (r *maceReference) surprise(i int, obs []float32) float64 {
 	return sum
 }
 
+// counts reports whether agent step row has a novelty: not at the end of an episode, nor of dead agents.
+func (r *maceReference) counts(row int) bool {
+	frame := row / r.x.N
+	return !r.x.Done(frame/r.x.E, frame%r.x.E) && r.x.Alive[row] != 0 && r.x.Alive[row+r.x.E*r.x.N] != 0
+}
+
+// novelty is u of agent step row over the standard deviation of the agent's u.
+func (r *maceReference) novelty(row int) float64 {
+	if !r.counts(row) {
+		return 0
+	}
+	return r.surprise(row%r.x.N, r.x.NextRow(row)) / r.scale[row%r.x.N]
+}
+
 // noveltyLoss is the predictors' mean error on what was seen.
 func (r *maceReference) noveltyLoss() float64 {
 	sum, count := 0.0, 0.0
@@ -95,66 +120,44 @@ func (r *maceReference) future(t, c, j int) float64 {
 		if r.x.Done(t, c) {
 			break // no novelty at the end of an episode
 		}
-		if r.x.Alive[row] != 0 && r.x.Alive[row+r.x.E*r.x.N] != 0 {
-			sum += discount * r.surprise(j, r.x.NextRow(row))
-		}
+		sum += discount * r.novelty(row)
 		discount *= r.cfg.Discount
 	}
 	return sum
 }
 
-// givens are the z that agent i's hindsight is given at (t, c), and the codes of whose they are.
-func (r *maceReference) givens(t, c, i int) (z []float64, codes [][]float64) {
+// given is the sum of z that agent i's hindsight is given at (t, c).
+func (r *maceReference) given(t, c, i int) float64 {
+	sum := 0.0
 	for j := range r.x.N {
-		if j == i {
-			continue
+		if j != i {
+			sum += r.future(t, c, j)
 		}
-		code := make([]float64, r.x.N)
-		code[j] = 1
-		z, codes = append(z, r.future(t, c, j)), append(codes, code)
 	}
-	if !r.cfg.Reduce {
-		return z, codes
-	}
-	total := 0.0
-	for _, v := range z {
-		total += v
-	}
-	return []float64{total}, [][]float64{nil}
+	return sum
 }
 
-// logHindsight is log h_i(a | o_i, z) of agent step row for each z.
-func (r *maceReference) logHindsight(row int, upper float64) (logs, z []float64) {
+// logHindsight is log h_i(a | o_i, z) of agent step row, and z.
+func (r *maceReference) logHindsight(row int, upper float64) (log, z float64) {
 	frame, i := row/r.x.N, row%r.x.N
-	z, codes := r.givens(frame/r.x.E, frame%r.x.E, i)
+	z = r.given(frame/r.x.E, frame%r.x.E, i)
 	who := make([]float64, r.x.N)
 	who[i] = 1
-	for p := range z {
-		in := append(r.input(r.x.ObsRow(row)), z[p]/upper)
-		in = append(append(in, who...), codes[p]...)
-		hidden := nntest.Apply(nntest.Linear(r.params, "hindsight/layer_0", in, true), nntest.ReLU)
-		logs = append(logs, r.logAction(row, r.from(row, nntest.Linear(r.params, "hindsight/out", hidden, true))))
-	}
-	return logs, z
+	in := append(append(r.input(r.x.ObsRow(row)), z/upper), who...)
+	hidden := nntest.Apply(nntest.Linear(r.params, "hindsight/layer_0", in, true), nntest.ReLU)
+	return r.logAction(row, r.from(row, nntest.Linear(r.params, "hindsight/out", hidden, true))), z
 }
 
 // from turns what hindsight's network returns for agent step row into the logits, or mean and scale, of h.
 func (r *maceReference) from(row int, y []float64) []float64 {
-	none := r.cfg.HindsightBase == BaseNone
-	var base []float32
-	if !none {
-		base = r.policy[row*len(y) : (row+1)*len(y)]
-	}
-	switch {
-	case r.x.Spec.Act.Choices == 0 && none:
-		y[1] = math.Log1p(math.Exp(y[1]+math.Log(math.Exp(0.99)-1))) + 0.01
-	case r.x.Spec.Act.Choices == 0:
+	base := r.policy[row*len(y) : (row+1)*len(y)]
+	if r.x.Spec.Act.Choices == 0 {
 		y[0] = float64(base[0]) + float64(base[1])*y[0]
 		y[1] = float64(base[1]) * math.Exp(min(max(y[1], -2), 2))
-	case !none:
-		for i := range y {
-			y[i] += float64(base[i])
-		}
+		return y
+	}
+	for i := range y {
+		y[i] += float64(base[i])
 	}
 	return y
 }
@@ -175,11 +178,9 @@ func (r *maceReference) logAction(row int, y []float64) float64 {
 func (r *maceReference) hindsightLoss(upper float64) float64 {
 	sum, count := 0.0, 0.0
 	for row := range r.x.Rows() {
-		logs, _ := r.logHindsight(row, upper)
-		for _, l := range logs {
-			if r.x.Alive[row] != 0 {
-				sum, count = sum+l, count+1
-			}
+		if r.x.Alive[row] != 0 {
+			log, _ := r.logHindsight(row, upper)
+			sum, count = sum+log, count+1
 		}
 	}
 	return -sum / count
@@ -190,19 +191,13 @@ func (r *maceReference) pays(row int, upper float64) float64 {
 	frame, i := row/r.x.N, row%r.x.N
 	pay := 0.0
 	for j := range r.x.N {
-		other := frame*r.x.N + j
-		if r.x.Done(frame/r.x.E, frame%r.x.E) || r.x.Alive[other] == 0 || r.x.Alive[other+r.x.E*r.x.N] == 0 {
-			continue
-		}
 		weight := r.cfg.Other
 		if j == i {
 			weight = r.cfg.Self
 		}
-		pay += weight * r.surprise(j, r.x.NextRow(other))
+		pay += weight * r.novelty(frame*r.x.N+j)
 	}
-	logs, z := r.logHindsight(row, upper)
-	for p, l := range logs {
-		pay += r.cfg.Influence * z[p] * min(max(l-float64(r.x.LogP[row]), -r.cfg.RatioClip), r.cfg.RatioClip)
-	}
+	log, z := r.logHindsight(row, upper)
+	pay += r.cfg.Influence * z * min(max(log-float64(r.x.LogP[row]), -r.cfg.RatioClip), r.cfg.RatioClip)
 	return pay * r.cfg.IntCoef
 }

@@ -77,7 +77,7 @@ func TestRareObservationsStayNew(t *testing.T) {
 		t.Skip("trains for seconds")
 	}
 	c := DefaultMACE()
-	c.NoveltyNorm, c.Influence = false, 0
+	c.Influence = 0
 	m, _ := newMACE(t, c, rndSpec())
 	var rare, common float64
 	for k := range 4 {
@@ -106,7 +106,7 @@ func TestRareObservationsStayNew(t *testing.T) {
 	}
 }
 
-// TestEveryAgentsNoveltyHasItsOwnScale: with use_novel_normalization, u of each agent has a standard deviation of 1.
+// TestEveryAgentsNoveltyHasItsOwnScale: u of each agent has a standard deviation of 1.
 func TestEveryAgentsNoveltyHasItsOwnScale(t *testing.T) {
 	c := DefaultMACE()
 	c.Influence = 0

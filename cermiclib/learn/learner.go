@@ -31,9 +31,6 @@ type OffPolicy interface {
 	// Experience returns the replay, for explorers that also train on it. It is not part of checkpoints: a resumed run
 	// repeats its action log and adds every rollout batch again, in order, without the intrinsic reward.
 	Experience() *rl.Replay
-	// Rescore is called once with a scorer for old experience, or nil if the explorer has none. The error then says
-	// what to do.
-	Rescore(s rl.Scorer) error
 }
 
 // Config is a learner with all its settings; registered values are complete defaults.
@@ -47,8 +44,9 @@ type Config interface {
 // ValueBased is a Config of an OffPolicy learner that compares the values of finitely many actions and explores with
 // its own ε.
 type ValueBased interface {
-	// BranchesFrom returns why a run cannot continue from the state of a run with parent's settings, or nil.
-	BranchesFrom(parent Config) error
+	Config
+	// ValueBased does nothing; it sets these configs apart.
+	ValueBased()
 }
 
 // Register registers a learner under its Kind.

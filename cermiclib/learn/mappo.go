@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -39,21 +39,23 @@ import (
 // acted. A chunk that the end of the rollout batch cuts short is padded with steps that do not count. The critic has no
 // memory.
 type MAPPO struct {
-	Frames             int     `json:"frames_per_batch" range:"1..100000000" help:"frames of a rollout batch, a multiple of the parallel environments; the paper: 36000"`
-	Epochs             int     `json:"minibatch_iterations" range:"1..10000" help:"epochs over a rollout batch; the paper: 30"`
-	Minibatch          int     `json:"minibatch_size" range:"1..100000000" help:"frames of a minibatch; the paper: 2400"`
-	Discount           float64 `json:"discount" range:"0..1" help:"discount factor γ; the paper: 0.99"`
-	Lambda             float64 `json:"gae_lambda" range:"0..1" help:"λ of generalised advantage estimation; BenchMARL: 0.9"`
-	Clip               float64 `json:"clip_epsilon" range:"(0..1)" help:"half width of PPO's clipping interval of the probability ratio; BenchMARL: 0.2"`
-	EntropyCoef        float64 `json:"entropy_coef" range:"0.." help:"weight of the entropy bonus; BenchMARL: 0"`
-	CriticCoef         float64 `json:"critic_coef" range:"(0..)" help:"weight of the critic's loss; BenchMARL: 1"`
-	AdvantageNorm      bool    `json:"adv_norm" help:"advantages are standardised over each rollout batch; BenchMARL: off"`
-	ValueClip          float64 `json:"value_clip" range:"0.." help:"half width of the clipping interval around the old value; 0: off, as in BenchMARL"`
-	BootstrapOnTimeout bool    `json:"bootstrap_on_timeout" help:"returns bootstrap from the last observation at time limits; BenchMARL: off"`
-	ShareReward        string  `json:"share_reward" oneof:"native,mean" help:"extrinsic reward of an agent; native: its own, mean: the mean over agents"`
-	CriticHidden       []int   `json:"critic_hidden" range:"1..8192" help:"widths of the critic's layers; BenchMARL: 256, 256"`
-	Critic             string  `json:"critic,omitzero" oneof:",own" help:"input of the critic; empty: the central state, own: each agent's observation (IPPO)"`
-	nn.Adam                    // of actor and critic; the paper's table: lr 1e-4, eps 1e-6
+	Frames       int     `json:"frames_per_batch" range:"1..100000000" help:"frames of a rollout batch, a multiple of the parallel environments; the paper: 36000"`
+	Epochs       int     `json:"minibatch_iterations" range:"1..10000" help:"epochs over a rollout batch; the paper: 30"`
+	Minibatch    int     `json:"minibatch_size" range:"1..100000000" help:"frames of a minibatch; the paper: 2400"`
+	Discount     float64 `json:"discount" range:"0..1" help:"discount factor γ; the paper: 0.99"`
+	Lambda       float64 `json:"gae_lambda" range:"0..1" help:"λ of generalised advantage estimation; BenchMARL: 0.9"`
+	Clip         float64 `json:"clip_epsilon" range:"(0..1)" help:"half width of PPO's clipping interval of the probability ratio; BenchMARL: 0.2"`
+	EntropyCoef  float64 `json:"entropy_coef" range:"0.." help:"weight of the entropy bonus; BenchMARL: 0"`
+	CriticCoef   float64 `json:"critic_coef" range:"(0..)" help:"weight of the critic's loss; BenchMARL: 1"`
+	CriticHidden []int   `json:"critic_hidden" range:"1..8192" help:"widths of the critic's layers; BenchMARL: 256, 256"`
+	Critic       string  `json:"critic,omitzero" oneof:",own" help:"input of the critic; empty: the central state, own: each agent's observation (IPPO)"`
+	nn.Adam              // of actor and critic; the paper's table: lr 1e-4, eps 1e-6
+
+	// Former settings.
+	_ conf.Constant `key:"adv_norm" value:"false"`
+	_ conf.Constant `key:"value_clip" value:"0"`
+	_ conf.Constant `key:"bootstrap_on_timeout" value:"false"`
+	_ conf.Constant `key:"share_reward" value:"native"`
 }
 
 func init() { Register(DefaultMAPPO()) }
@@ -74,7 +76,7 @@ func (c MAPPO) Scheduled(s rl.Schedule) Config {
 func DefaultMAPPO() MAPPO {
 	return MAPPO{
 		Frames: 36000, Epochs: 30, Minibatch: 2400, Discount: 0.99, Lambda: 0.9, Clip: 0.2, CriticCoef: 1,
-		ShareReward: "native", CriticHidden: []int{256, 256}, Adam: nn.Adam{LR: 1e-4, Eps: 1e-6, Clip: 5},
+		CriticHidden: []int{256, 256}, Adam: nn.Adam{LR: 1e-4, Eps: 1e-6, Clip: 5},
 	}
 }
 
@@ -97,7 +99,7 @@ type mappo struct {
 	frames           []int32   // [batch] of the current minibatch, see unfold
 	counts           []bool    // [batch] false for padding
 	reward, adv, ret []float32 // [T,E,N]
-	value, last      []float32 // [T+1,E,V], [T,E,V] with V values of a frame: 1, or N with learner.critic=own
+	value            []float32 // [T+1,E,V] with V values of a frame: 1, or N with learner.critic=own
 }
 
 // Build makes the graphs. The rollout batch must be whole steps of all environments.
@@ -122,7 +124,7 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if m.critic, err = newCritic(b, c.Critic == OwnCritic, c.CriticHidden, m.batch); err != nil {
 		return nil, err
 	}
-	m.value, m.last = make([]float32, (t+1)*s.NumEnvs*m.critic.each()), make([]float32, t*s.NumEnvs*m.critic.each())
+	m.value = make([]float32, (t+1)*s.NumEnvs*m.critic.each())
 	if m.update, err = m.newUpdate(false); err != nil {
 		return nil, err
 	}
@@ -183,47 +185,24 @@ func (m *mappo) targets(x *rl.Rollout) error {
 	if err := m.critic.valuesOf(m.value, x); err != nil {
 		return err
 	}
-	if m.BootstrapOnTimeout {
-		if err := m.critic.valuesAtEnds(m.last, x); err != nil {
-			return err
-		}
-	}
 	for row := range x.Value {
 		x.Value[row] = m.valueOf(row)
 	}
 	m.combineRewards(x)
 	if m.critic.own {
-		x.EarnedByDead(m.reward, m.value, m.last, float32(m.Discount))
+		x.EarnedByDead(m.reward, m.value, float32(m.Discount))
 	}
-	x.Advantages(m.adv, m.ret, m.reward, m.value, m.last, float32(m.Discount), float32(m.Lambda), m.BootstrapOnTimeout)
-	if m.AdvantageNorm {
-		standardise(m.adv, x.Alive)
-	}
+	x.Advantages(m.adv, m.ret, m.reward, m.value, float32(m.Discount), float32(m.Lambda))
 	for row, weight := range x.Importance {
 		m.adv[row] *= weight // with a positive weight this is the same as weighting the clipped surrogate
 	}
 	return nil
 }
 
-// combineRewards fills reward: the task's reward, individual or shared, plus each agent's own bonus.
+// combineRewards fills reward: the task's reward, weighted, plus each agent's own bonus.
 func (m *mappo) combineRewards(x *rl.Rollout) {
 	for row, r := range x.Extrinsic {
-		m.reward[row] = x.ExtrinsicWeight * r
-	}
-	if m.ShareReward == "mean" {
-		for frame := range len(m.reward) / x.N {
-			team := m.reward[frame*x.N : (frame+1)*x.N]
-			sum := float32(0)
-			for _, r := range team {
-				sum += r
-			}
-			for i := range team {
-				team[i] = sum / float32(x.N)
-			}
-		}
-	}
-	for row, r := range x.Intrinsic {
-		m.reward[row] += r
+		m.reward[row] = float32(x.ExtrinsicWeight*r) + x.Intrinsic[row] // rounded before the sum on every processor
 	}
 }
 
@@ -231,27 +210,6 @@ func (m *mappo) combineRewards(x *rl.Rollout) {
 func (m *mappo) valueOf(row int) float32 {
 	n, each := m.build.Spec.Agents, m.critic.each()
 	return m.value[row/n*each+row%n%each]
-}
-
-// standardise shifts and scales v so that its entries for living agents have mean 0 and standard deviation 1.
-func standardise(v []float32, alive []uint8) {
-	mean, square, n := 0.0, 0.0, 0.0
-	for i, a := range v {
-		if alive[i] != 0 {
-			mean += float64(a)
-			n++
-		}
-	}
-	mean /= max(n, 1)
-	for i, a := range v {
-		if alive[i] != 0 {
-			square += (float64(a) - mean) * (float64(a) - mean)
-		}
-	}
-	std := math.Sqrt(square/max(n, 1)) + 1e-8
-	for i, a := range v {
-		v[i] = float32((float64(a) - mean) / std)
-	}
 }
 
 // explained is 1 − Var(R̂ − V)/Var(R̂): 1 for a perfect critic, 0 for a constant one.

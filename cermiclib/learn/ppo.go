@@ -29,7 +29,6 @@ var mappoScalars = []string{"actor_loss", "critic_loss", "entropy", "ratio", "cl
 //	adv, ret [B,N] advantages and value targets
 //	weight   [B,N] 1 for agent steps that count, 0 for padding and dead agents
 //	state    [B,S] for a central critic of vectors
-//	value    [B,V] before the update
 //	noise    [B,N,D] standard normal, for the entropy of a squashed Gaussian; 0 where entropy has no weight
 //	eps      [1] share of uniform actions, if any
 //	hidden   [chunks,N,C] state of a recurrent policy before the first step of each chunk
@@ -51,7 +50,7 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 	if m.critic.readsState() {
 		in = append(in, nn.F32("state", b, s.State))
 	}
-	in = append(in, nn.F32("ret", b, n), nn.F32("value", b, m.critic.each()))
+	in = append(in, nn.F32("ret", b, n))
 	if mixed {
 		in = append(in, nn.F32("eps", 1))
 	}
@@ -168,12 +167,7 @@ func logMixture(logp *Node, in ppoIn, act *envs.ActSpec) *Node {
 
 // criticLoss is mean (V − R̂)² over agents; value is the current V, [B,1] for all agents or [B,N] for each.
 func (m *mappo) criticLoss(in ppoIn, value *Node) *Node {
-	square := Square(Sub(value, in["ret"]))
-	if m.ValueClip > 0 {
-		near := Add(in["value"], nn.Within(Sub(value, in["value"]), "learner/value_clip", -m.ValueClip, m.ValueClip))
-		square = Max(square, Square(Sub(near, in["ret"])))
-	}
-	return nn.Average(square, in["weight"])
+	return nn.Average(Square(Sub(value, in["ret"])), in["weight"])
 }
 
 // unfold writes the frames of chunks into m.frames, time-major: step t of chunk k is at t·chunks + k. Steps beyond the
@@ -212,7 +206,6 @@ func (m *mappo) feed(p *nn.Loop, x *rl.Rollout, step uint64) {
 	copies("logp", m.frames, x.LogP)
 	copies("adv", m.frames, m.adv)
 	copies("ret", m.frames, m.ret)
-	copies("value", m.frames, m.value)
 	if m.critic.readsState() {
 		copies("state", m.frames, x.State)
 	}

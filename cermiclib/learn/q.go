@@ -23,7 +23,8 @@ import (
 //
 // where
 //
-//  1. the team's reward is the mean over agents, and so is the intrinsic reward that is added to it;
+//  1. the team's reward is the mean over agents, and so is the intrinsic reward that is added to it, as it was at
+//     collection;
 //  2. minibatches are single frames, drawn uniformly and with replacement from the replay;
 //  3. one Adam moves utilities and mixer; the target networks Q⁻ follow after every step;
 //  4. each agent takes a uniform allowed action with probability ε, which falls linearly;
@@ -35,33 +36,25 @@ import (
 // starts from the state that the policy had there when it acted; the replay stores these states (Kapturowski et al.
 // 2019). The actions must be discrete.
 type Q struct {
-	Mixer              MixerConfig `json:"mixer" help:"mixer that combines the agents' utilities into Q_tot"`
-	Frames             int         `json:"offpolicy_frames_per_batch" range:"1..100000000" help:"frames of a rollout batch; the paper's on-policy value: 36000, BenchMARL: 6000"`
-	Steps              int         `json:"optimizer_steps_per_collection" range:"1..1000000" help:"gradient steps after each rollout batch; the paper: 1800"`
-	Batch              int         `json:"train_batch_size" range:"1..100000000" help:"frames of a gradient step; the paper: 1024"`
-	Replay             int         `json:"replay_buffer_size" range:"1..1000000000" help:"capacity of the replay buffer, in frames; the paper: 1500000"`
-	ReplayGB           float64     `json:"replay_memory_gb" range:"(0..)" help:"largest memory of the replay buffer, in GB"`
-	Discount           float64     `json:"discount" range:"0..1" help:"discount factor γ; the paper: 0.99"`
-	Polyak             float64     `json:"polyak_tau" range:"0..1" help:"share, by which target networks follow each update; the paper: 0.005"`
-	DoubleQ            bool        `json:"double_q" help:"double Q-learning: the online network chooses the target's action; BenchMARL: off"`
-	Loss               string      `json:"loss" oneof:"l2,smooth_l1" help:"loss of the temporal-difference error; BenchMARL: l2"`
-	EpsInit            float64     `json:"eps_init" range:"0..1" help:"initial ε of ε-greedy exploration; the paper: 0.8"`
-	EpsEnd             float64     `json:"eps_end" range:"0..1" help:"final ε; the paper: 0.01"`
-	EpsFrames          int         `json:"exploration_anneal_frames" range:"1..1000000000000" help:"frames over which ε falls linearly; BenchMARL: a third of all frames"`
-	BootstrapOnTimeout bool        `json:"bootstrap_on_timeout" help:"targets bootstrap from the last observation at time limits; BenchMARL: off"`
-	IntAt              string      `json:"int_at" oneof:"collect,sample" help:"time of computing intrinsic rewards; collect: at the rollout, sample: for each replayed sample"`
-	nn.Adam                        // of utilities and mixer together; the paper's table: lr 1e-4, eps 1e-6
-}
+	Mixer     MixerConfig `json:"mixer" help:"mixer that combines the agents' utilities into Q_tot"`
+	Frames    int         `json:"offpolicy_frames_per_batch" range:"1..100000000" help:"frames of a rollout batch; the paper's on-policy value: 36000, BenchMARL: 6000"`
+	Steps     int         `json:"optimizer_steps_per_collection" range:"1..1000000" help:"gradient steps after each rollout batch; the paper: 1800"`
+	Batch     int         `json:"train_batch_size" range:"1..100000000" help:"frames of a gradient step; the paper: 1024"`
+	Replay    int         `json:"replay_buffer_size" range:"1..1000000000" help:"capacity of the replay buffer, in frames; the paper: 1500000"`
+	ReplayGB  float64     `json:"replay_memory_gb" range:"(0..)" help:"largest memory of the replay buffer, in GB"`
+	Discount  float64     `json:"discount" range:"0..1" help:"discount factor γ; the paper: 0.99"`
+	Polyak    float64     `json:"polyak_tau" range:"0..1" help:"share, by which target networks follow each update; the paper: 0.005"`
+	DoubleQ   bool        `json:"double_q" help:"double Q-learning: the online network chooses the target's action; BenchMARL: off"`
+	EpsInit   float64     `json:"eps_init" range:"0..1" help:"initial ε of ε-greedy exploration; the paper: 0.8"`
+	EpsEnd    float64     `json:"eps_end" range:"0..1" help:"final ε; the paper: 0.01"`
+	EpsFrames int         `json:"exploration_anneal_frames" range:"1..1000000000000" help:"frames over which ε falls linearly; BenchMARL: a third of all frames"`
+	nn.Adam               // of utilities and mixer together; the paper's table: lr 1e-4, eps 1e-6
 
-// When the intrinsic reward of a frame is computed (int_at).
-//
-// Reading: the paper's algorithm assumes that experience is used at once. In a replay, a stored reward is as old as
-// half the run. Scoring each minibatch anew costs a pass of the explorer's networks and lets the bonus fade as the
-// explorer learns.
-const (
-	IntAtCollect = "collect"
-	IntAtSample  = "sample"
-)
+	// Former settings.
+	_ conf.Constant `key:"loss" value:"l2"`
+	_ conf.Constant `key:"bootstrap_on_timeout" value:"false"`
+	_ conf.Constant `key:"int_at" value:"collect"`
+}
 
 func init() { Register(DefaultQ()) }
 
@@ -78,13 +71,16 @@ func (c Q) Scheduled(s rl.Schedule) Config {
 func DefaultQ() Q {
 	return Q{
 		Mixer: DefaultQMIX(), Frames: 36000, Steps: 1800, Batch: 1024, Replay: 1_500_000, ReplayGB: 4, Discount: 0.99,
-		Polyak: 0.005, Loss: "l2", EpsInit: 0.8, EpsEnd: 0.01, EpsFrames: 1_000_000, IntAt: IntAtCollect,
+		Polyak: 0.005, EpsInit: 0.8, EpsEnd: 0.01, EpsFrames: 1_000_000,
 		Adam: nn.Adam{LR: 1e-4, Eps: 1e-6, Clip: 5},
 	}
 }
 
 // Kind is "q".
 func (Q) Kind() string { return "q" }
+
+// ValueBased sets value learners apart.
+func (Q) ValueBased() {}
 
 // Label names the learner by its mixer.
 func (c Q) Label() string { return c.Mixer.Kind() }
@@ -106,10 +102,8 @@ type q struct {
 	*actor
 	update      *nn.Loop
 	replay      *rl.Replay
-	slots       []int     // [L,B/L] of a minibatch
-	rewarded    bool      // some intrinsic reward has been stored
-	bonus       []float32 // [B] the team's intrinsic reward in a minibatch
-	rescorer    rescorer  // with int_at=sample
+	slots       []int // [L,B/L] of a minibatch
+	rewarded    bool  // some intrinsic reward has been stored
 	trainPolicy policy.Training
 }
 
@@ -142,7 +136,7 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 		return nil, err
 	}
 	frames := max(1, c.Batch/a.chunk) * a.chunk
-	l := &q{Q: c, actor: a, slots: make([]int, frames), bonus: make([]float32, frames)}
+	l := &q{Q: c, actor: a, slots: make([]int, frames)}
 	if err := l.makeReplay(); err != nil {
 		return nil, err
 	}
@@ -155,12 +149,7 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 
 // makeReplay allocates the replay.
 func (l *q) makeReplay() (err error) {
-	switch steps := l.Frames / l.build.Spec.NumEnvs; {
-	case l.HiddenLen() == 0:
-	case l.BootstrapOnTimeout:
-		return fmt.Errorf("learner.bootstrap_on_timeout needs a policy without recurrent state: a chunk goes on in the " +
-			"next episode, not past the end of one")
-	case steps < l.chunk:
+	if steps := l.Frames / l.build.Spec.NumEnvs; l.HiddenLen() > 0 && steps < l.chunk {
 		return fmt.Errorf("learner.offpolicy_frames_per_batch gives %d steps a rollout batch, want at least the %d of "+
 			"policy.bptt", steps, l.chunk)
 	}
@@ -189,7 +178,7 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		l.rewarded = l.rewarded || r != 0
 	}
 	sums := make(rl.Scalars, len(qScalars)+2)
-	for scalars, err := range l.update.Each(ctx, qScalars, l.minibatches(ctx, x)) {
+	for scalars, err := range l.update.Each(ctx, qScalars, l.minibatches(x)) {
 		if err != nil {
 			return nil, fmt.Errorf("learner: %w", err)
 		}
@@ -205,88 +194,24 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 }
 
 // minibatches feeds update with a sample of the replay for each gradient step.
-func (l *q) minibatches(ctx context.Context, x *rl.Rollout) iter.Seq[error] {
+func (l *q) minibatches(x *rl.Rollout) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		for step := range l.Steps {
 			l.replay.Sample(l.slots, rng.New(l.build.Seed, "replay", uint64(x.Iteration), uint64(step)))
-			if !yield(l.feed(ctx, x.ExtrinsicWeight)) {
+			l.feed(x.ExtrinsicWeight)
+			if !yield(nil) {
 				return
 			}
 		}
 	}
 }
 
-// BranchesFrom implements ValueBased. The bonus of a frame at collection cannot be computed later.
-func (c Q) BranchesFrom(parent Config) error {
-	if p, ok := parent.(Q); ok && p.IntAt == IntAtSample && c.IntAt == IntAtCollect {
-		return fmt.Errorf("learner.int_at was %s, so the replay holds no bonuses for %s: leave it as it is",
-			IntAtSample, IntAtCollect)
-	}
-	return nil
-}
-
 // Save returns the stored intrinsic rewards and recurrent states. Repeating the action log restores the rest of the
 // replay.
-func (l *q) Save() []byte { return l.replay.Save(l.rewarded && l.IntAt == IntAtCollect) }
+func (l *q) Save() []byte { return l.replay.Save(l.rewarded) }
 
 // Load continues from the state of Save.
 func (l *q) Load(state []byte) (err error) {
 	l.rewarded, err = l.replay.Load(state)
 	return err
-}
-
-// rescorer scores the agent steps of a minibatch anew.
-type rescorer struct {
-	rl.Scorer
-	obs, act, each []float32 // [B,N,I], [B,N,K], [B,N]
-	alive          []uint8   // [B,N]
-}
-
-// Rescore sets the scorer of old steps.
-func (l *q) Rescore(s rl.Scorer) error {
-	if l.IntAt == IntAtCollect {
-		return nil
-	}
-	if s == nil {
-		return fmt.Errorf("learner.int_at=%s needs an explorer that can score old experience, and this one cannot: "+
-			"set it to %s", IntAtSample, IntAtCollect)
-	}
-	spec := l.build.Spec
-	rows := len(l.slots) * spec.Agents
-	l.rescorer = rescorer{Scorer: s, obs: make([]float32, rows*spec.InLen()),
-		act: make([]float32, rows*spec.Act.Choices), each: make([]float32, rows), alive: make([]uint8, rows)}
-	return s.CanScore()
-}
-
-// setBonus writes the team's intrinsic reward of each frame of l.slots into l.bonus.
-func (l *q) setBonus(ctx context.Context) error {
-	if l.IntAt == IntAtCollect {
-		for b, slot := range l.slots {
-			l.bonus[b] = l.replay.Bonus(slot)
-		}
-		return nil
-	}
-	c, s := &l.rescorer, l.build.Spec
-	o := s.Agents * s.InLen()
-	clear(c.act)
-	for b, slot := range l.slots {
-		l.replay.At(slot).Gather(c.obs[b*o:(b+1)*o], s)
-		for i, k := range l.replay.Discrete(slot) {
-			c.act[(b*s.Agents+i)*s.Act.Choices+int(k)] = 1
-		}
-		copy(c.alive[b*s.Agents:], l.replay.Alive(slot))
-	}
-	if err := c.Score(ctx, c.each, c.obs, c.act, c.alive); err != nil {
-		return err
-	}
-	for b := range l.slots {
-		sum := float32(0)
-		for row := b * s.Agents; row < (b+1)*s.Agents; row++ {
-			if c.alive[row] != 0 {
-				sum += c.each[row]
-			}
-		}
-		l.bonus[b] = sum / float32(s.Agents)
-	}
-	return nil
 }

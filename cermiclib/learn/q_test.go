@@ -19,7 +19,7 @@ func smallQ() learn.Q {
 	l := learn.DefaultQ()
 	l.Frames, l.Steps, l.Batch, l.Replay, l.EpsFrames = 128, 40, 32, 4096, 1024
 	l.LR, l.Polyak = 0.01, 0.1
-	l.Mixer = learn.QMIX{Embed: 8, Layers: 1, Hidden: 8}
+	l.Mixer = learn.QMIX{Embed: 8}
 	return l
 }
 
@@ -68,11 +68,9 @@ func TestQMIXActsOnItsOwnObservationOnly(t *testing.T) {
 	l := smallQ()
 	l.Frames = 129
 	libtest.CheckDecentralised(t, balance, l, policy.DefaultMLP())
-	for _, core := range []string{policy.CoreGRU, policy.CoreMLP} {
-		p := policy.DefaultSPECTra()
-		p.Core, p.Steps = core, 2
-		libtest.CheckDecentralised(t, balance, l, p)
-	}
+	p := policy.DefaultSPECTra()
+	p.Steps = 2
+	libtest.CheckDecentralised(t, balance, l, p)
 }
 
 func TestQRefusesWhatItCannotTrainWithASentence(t *testing.T) {
@@ -84,11 +82,9 @@ func TestQRefusesWhatItCannotTrainWithASentence(t *testing.T) {
 	}{
 		"offpolicy_frames_per_batch is 130":       {mlp, false, func(l *learn.Q) { l.Frames = 130 }},
 		"mixer is missing":                        {mlp, false, func(l *learn.Q) { l.Mixer = nil }},
-		"hypernet_layers":                         {mlp, false, func(l *learn.Q) { l.Mixer = learn.QMIX{Embed: 4, Layers: 3, Hidden: 1} }},
-		"12.69 GB, more than the 1.00 GB allowed": {mlp, false, func(l *learn.Q) { l.Replay, l.ReplayGB = 100_000_000, 1 }},
+		"12.49 GB, more than the 1.00 GB allowed": {mlp, false, func(l *learn.Q) { l.Replay, l.ReplayGB = 100_000_000, 1 }},
 		"task.discrete=product9":                  {mlp, true, func(*learn.Q) {}},
 		"policy.bptt":                             {gru, false, func(l *learn.Q) { l.Frames = 16 }},
-		"bootstrap_on_timeout":                    {gru, false, func(l *learn.Q) { l.BootstrapOnTimeout = true }},
 		"replay_buffer_size":                      {gru, false, func(l *learn.Q) { l.Replay = 40 }},
 	} {
 		l, task := smallQ(), libtest.DefaultIdentity()

@@ -18,18 +18,19 @@ import (
 //	h     = ELU( qᵀ·|W₁(s)| + b₁(s) )
 //	Q_tot = h·|w₂(s)| + v(s)
 //
-// W₁, b₁ and w₂ are linear in s, v has one hidden layer with ReLU. hypernet_layers = 2 gives W₁ and w₂ a hidden layer
-// too, as in pymarl.
+// W₁, b₁ and w₂ are linear in s, v has one hidden layer with ReLU.
 type QMIX struct {
-	Embed  int `json:"mixing_embed_dim" range:"1..8192" help:"length of the mixing network's hidden layer; BenchMARL: 32"`
-	Layers int `json:"hypernet_layers" range:"1..2" help:"layers of the hypernetworks of W₁ and w₂, 1 or 2; BenchMARL: 1"`
-	Hidden int `json:"hypernet_hidden" range:"1..8192" help:"width of the hypernetworks' hidden layer, with two layers; pymarl: 64"`
+	Embed int `json:"mixing_embed_dim" range:"1..8192" help:"length of the mixing network's hidden layer; BenchMARL: 32"`
+
+	// Former settings.
+	_ conf.Constant `key:"hypernet_layers" value:"1"`
+	_ conf.Constant `key:"hypernet_hidden" value:"64"`
 }
 
 func init() { RegisterMixer(DefaultQMIX()) }
 
 // DefaultQMIX is BenchMARL's (conf/algorithm/qmix.yaml).
-func DefaultQMIX() QMIX { return QMIX{Embed: 32, Layers: 1, Hidden: 64} }
+func DefaultQMIX() QMIX { return QMIX{Embed: 32} }
 
 // Kind is "qmix".
 func (QMIX) Kind() string { return "qmix" }
@@ -44,26 +45,15 @@ func (c QMIX) Build(b *nn.Build) (Mixer, error) {
 
 type qmix struct{ QMIX }
 
-// Cost is none.
-func (qmix) Cost(*model.Scope, QIn) *Node { return nil }
-
 // Mix returns Q_tot [B] from utilities [B,N] and state [B,S].
 func (m qmix) Mix(sc *model.Scope, in QIn) *Node {
 	b, n := in.Chosen.Shape().Dimensions[0], in.Chosen.Shape().Dimensions[1]
-	w1 := Reshape(Abs(m.hyper(sc.At("w1"), in.State, n*m.Embed)), b, n, m.Embed)
+	w1 := Reshape(Abs(nn.Linear(sc.At("w1").At("out"), in.State, n*m.Embed)), b, n, m.Embed)
 	b1 := nn.Linear(sc.At("b1"), in.State, m.Embed)
 	h := nn.ELU(Add(ReduceSum(Mul(ExpandAxes(in.Chosen, -1), w1), 1), b1))
-	w2 := Abs(m.hyper(sc.At("w2"), in.State, m.Embed))
+	w2 := Abs(nn.Linear(sc.At("w2").At("out"), in.State, m.Embed))
 	v := nn.Linear(sc.At("v_out"), nn.ReLU(nn.Linear(sc.At("v"), in.State, m.Embed)), 1)
 	return Add(ReduceSum(Mul(h, w2), -1), Reshape(v, -1))
-}
-
-// hyper maps the state [B,S] to weights [B,out].
-func (m qmix) hyper(sc *model.Scope, state *Node, out int) *Node {
-	if m.Layers == 2 {
-		state = nn.ReLU(nn.Linear(sc.At("hidden"), state, m.Hidden))
-	}
-	return nn.Linear(sc.At("out"), state, out)
 }
 
 // Mixer is graph code that combines the agents' utilities into the value of a joint action. Raising one agent's utility
@@ -72,9 +62,6 @@ func (m qmix) hyper(sc *model.Scope, state *Node, out int) *Node {
 type Mixer interface {
 	// Mix returns Q_tot [B]; its variables lie below sc.
 	Mix(sc *model.Scope, in QIn) *Node
-	// Cost returns the mixer's own loss term beside the temporal difference, a scalar, or nil for none. It has the
-	// arguments of Mix.
-	Cost(sc *model.Scope, in QIn) *Node
 }
 
 // QIn is the input of a mixer for B frames. It is used in training only.

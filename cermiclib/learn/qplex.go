@@ -4,12 +4,12 @@ package learn
 
 import (
 	"fmt"
-	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/envs/conf"
 )
 
 // QPLEX mixes utilities by a duplex dueling network (Wang et al. 2021). It represents every joint value whose greedy
@@ -20,31 +20,24 @@ import (
 //	λ_i   = Σ_k |key_k(s)|·σ(g_ki(s))·σ(c_ki(s, a))   positive, depends on the joint action a
 //	Q_tot = Σ_i Q̃_i + Σ_i (λ_i − 1)·A_i           = Σ_i Ṽ_i + Σ_i λ_i·A_i
 //
-// Source: the description of the authors' code (wjh720/QPLEX) with its settings for StarCraft. qplex_head = qatten
-// takes w_i from attention over agents, as in a configuration of ICES. It has four queries from the state, keys from
-// the observations, and a softmax over agents, summed over heads; b_i = V(s)/n. A penalty on their squares keeps the
-// attention logits small. Reconstructed: its queries share a hidden layer.
+// Source: the description of the authors' code (wjh720/QPLEX) with its settings for StarCraft.
 type QPLEX struct {
-	Head      string  `json:"qplex_head" oneof:"dueling,qatten" help:"network of the weights w and biases b; dueling: as in QPLEX"`
-	Hidden    int     `json:"hypernet_hidden" range:"1..8192" help:"width of the hidden layers; the authors: 64"`
-	Heads     int     `json:"adv_heads" range:"1..256" help:"number K of attention heads of the advantage part; the authors: 4, or 10 in toy games"`
-	AdvLayers int     `json:"adv_layers" range:"1..64" help:"layers of the advantage networks; the authors: 1, or 3 in their toy games"`
-	Attention int     `json:"qatten_heads" range:"1..256" help:"attention heads, with qplex_head=qatten; the authors: 4"`
-	Embed     int     `json:"qatten_embed" range:"1..8192" help:"length of queries and keys, with qplex_head=qatten; the authors: 32"`
-	Penalty   float64 `json:"qatten_logit_cost" range:"0.." help:"weight of the mean squared attention logit in the loss; the authors: 0.001"`
-}
+	Hidden    int `json:"hypernet_hidden" range:"1..8192" help:"width of the hidden layers; the authors: 64"`
+	Heads     int `json:"adv_heads" range:"1..256" help:"number K of attention heads of the advantage part; the authors: 4, or 10 in toy games"`
+	AdvLayers int `json:"adv_layers" range:"1..64" help:"layers of the advantage networks; the authors: 1, or 3 in their toy games"`
 
-// The heads of qplex_head.
-const (
-	HeadDueling = "dueling"
-	HeadQatten  = "qatten"
-)
+	// Former settings.
+	_ conf.Constant `key:"qplex_head" value:"dueling"`
+	_ conf.Constant `key:"qatten_heads" value:"4"`
+	_ conf.Constant `key:"qatten_embed" value:"32"`
+	_ conf.Constant `key:"qatten_logit_cost" value:"0.001"`
+}
 
 func init() { RegisterMixer(DefaultQPLEX()) }
 
 // DefaultQPLEX has the authors' settings.
 func DefaultQPLEX() QPLEX {
-	return QPLEX{Head: HeadDueling, Hidden: 64, Heads: 4, AdvLayers: 1, Attention: 4, Embed: 32, Penalty: 0.001}
+	return QPLEX{Hidden: 64, Heads: 4, AdvLayers: 1}
 }
 
 // WithQPLEX is c with the QPLEX mixer and, as in its authors' code, double Q-learning.
@@ -71,30 +64,11 @@ const positive = 1e-10
 
 // Mix returns Q_tot [B].
 func (m qplex) Mix(sc *model.Scope, in QIn) *Node {
-	weight, bias := m.transform(sc, in)
+	n := in.Chosen.Shape().Dimensions[1]
+	weight, bias := AddScalar(Abs(m.mlp(sc.At("weight"), in.State, 2, n)), positive), m.mlp(sc.At("bias"), in.State, 2, n)
 	chosen := Add(Mul(weight, in.Chosen), bias)
 	advantage := StopGradient(Mul(weight, Sub(in.Chosen, in.Max)))
 	return Add(ReduceSum(chosen, -1), ReduceSum(Mul(AddScalar(m.lambda(sc.At("advantage"), in), -1), advantage), -1))
-}
-
-// transform returns w [B,N] and b, [B,N] or [B,1].
-func (m qplex) transform(sc *model.Scope, in QIn) (weight, bias *Node) {
-	n := in.Chosen.Shape().Dimensions[1]
-	if m.Head == HeadQatten {
-		attention := Softmax(m.logits(sc, in), -1)
-		value := m.mlp(sc.At("value"), in.State, 2, 1)
-		return AddScalar(ReduceSum(attention, 1), positive), DivScalar(value, n)
-	}
-	return AddScalar(Abs(m.mlp(sc.At("weight"), in.State, 2, n)), positive), m.mlp(sc.At("bias"), in.State, 2, n)
-}
-
-// logits are the attention of every head to every agent before the softmax, [B,heads,N].
-func (m qplex) logits(sc *model.Scope, in QIn) *Node {
-	d := in.Obs.Shape().Dimensions
-	query := Reshape(m.mlp(sc.At("query"), in.State, 2, m.Attention*m.Embed), d[0], m.Attention, m.Embed)
-	rows := Reshape(in.Obs, d[0]*d[1], d[2])
-	key := Reshape(nn.Linear(sc.At("key"), rows, m.Attention*m.Embed), d[0], d[1], m.Attention, m.Embed)
-	return DivScalar(Einsum("bhe,bnhe->bhn", query, key), math.Sqrt(float64(m.Embed)))
 }
 
 // lambda is λ [B,N], greater than 0.
@@ -122,12 +96,4 @@ func (m qplex) mlp(sc *model.Scope, x *Node, layers, out int) *Node {
 		x = nn.ReLU(nn.Linear(sc.At("layer_%d", i), x, m.Hidden))
 	}
 	return nn.Linear(sc.At("out"), x, out)
-}
-
-// Cost is the penalty on large attention logits, a scalar, or nil without attention.
-func (m qplex) Cost(sc *model.Scope, in QIn) *Node {
-	if m.Head != HeadQatten || m.Penalty == 0 {
-		return nil
-	}
-	return nn.Times(ReduceAllMean(Square(m.logits(sc, in))), sc.Scope()+"/penalty", m.Penalty)
 }

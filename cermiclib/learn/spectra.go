@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/envs/conf"
 )
 
 // SPECTra mixes utilities by a two-layer network whose weights come from a set network, the ST-HyperNet of SPECTra
@@ -35,27 +36,21 @@ type SPECTra struct {
 	Embed int `json:"mixing_embed_dim" range:"1..8192" help:"length of rows and tokens; the authors: 32"`
 	Heads int `json:"mixing_heads" range:"1..256" help:"attention heads of the mixer; the authors: 4"`
 
-	Revision int `json:"revision" help:"version of this component; results of different versions do not compare"`
+	_ conf.Constant `key:"revision" value:"2"` // since tokens are projected before they are multiplied
 }
-
-// spectraRevision is 2 since tokens are projected before they are multiplied.
-const spectraRevision = 2
 
 func init() { RegisterMixer(DefaultSPECTra()) }
 
 // DefaultSPECTra has the authors' sizes.
-func DefaultSPECTra() SPECTra { return SPECTra{Embed: 32, Heads: 4, Revision: spectraRevision} }
+func DefaultSPECTra() SPECTra { return SPECTra{Embed: 32, Heads: 4} }
 
 // Kind is "spectra".
 func (SPECTra) Kind() string { return "spectra" }
 
 // Validate returns one sentence about the first impossible setting.
 func (c SPECTra) Validate() error {
-	switch {
-	case c.Embed%c.Heads != 0:
+	if c.Embed%c.Heads != 0 {
 		return fmt.Errorf("mixing_embed_dim is %d, want a multiple of mixing_heads %d", c.Embed, c.Heads)
-	case c.Revision != spectraRevision:
-		return fmt.Errorf("revision is %d, which an earlier program made; this one makes %d", c.Revision, spectraRevision)
 	}
 	return nil
 }
@@ -64,9 +59,6 @@ func (c SPECTra) Validate() error {
 func (c SPECTra) Build(*nn.Build) (Mixer, error) { return spectra{c}, nil }
 
 type spectra struct{ SPECTra }
-
-// Cost is none.
-func (spectra) Cost(*model.Scope, QIn) *Node { return nil }
 
 // Mix returns Q_tot [B] from utilities [B,N] and observations [B,N,O].
 func (m spectra) Mix(sc *model.Scope, in QIn) *Node {

@@ -112,7 +112,7 @@ func attend(p map[string][]float64, name string, x [][]float64, heads int) [][]f
 
 func TestSPECTraUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	for _, double := range []bool{false, true} {
-		c := sixSteps(SPECTra{Embed: 4, Heads: 2, Revision: spectraRevision})
+		c := sixSteps(SPECTra{Embed: 4, Heads: 2})
 		c.DoubleQ = double
 		checkUpdate(t, c, plain, tdSpec(double))
 	}

@@ -19,7 +19,7 @@ import (
 	"cermic/envs/rng"
 )
 
-func smallSPECTra() learn.SPECTra { return learn.SPECTra{Embed: 8, Heads: 2, Revision: 2} }
+func smallSPECTra() learn.SPECTra { return learn.SPECTra{Embed: 8, Heads: 2} }
 
 // mixSPECTra is Q_tot of one frame of agents with the given utilities and observations of 3 numbers.
 func mixSPECTra(t *testing.T, utility, obs []float32) (total float64, parameters int) {
@@ -66,7 +66,7 @@ func TestSPECTraMixesAgentsInAnyOrder(t *testing.T) {
 }
 
 func TestImpossibleSPECTraMixersGetASentence(t *testing.T) {
-	for _, c := range []learn.SPECTra{{Embed: 8, Heads: 3, Revision: 2}, {Embed: 0, Heads: 1, Revision: 2}, {Embed: 8, Revision: 2}, {Embed: 8, Heads: 2, Revision: 1}} {
+	for _, c := range []learn.SPECTra{{Embed: 8, Heads: 3}, {Embed: 0, Heads: 1}, {Embed: 8}} {
 		if conf.Validate(c) == nil {
 			t.Errorf("%+v: accepted", c)
 		}

@@ -3,8 +3,6 @@
 package learn
 
 import (
-	"context"
-
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -54,13 +52,9 @@ func (l *q) newUpdate(m Mixer) (*nn.Loop, error) {
 		in := nn.Named(inputs, nodes)
 		online, target := sc.At(onlineScope), sc.At(targetScope)
 		utility, next := l.utilities(online, in)
-		now := l.taken(online.At(utilityScope), utility, in)
-		total := m.Mix(online.At(mixerScope), now)
+		total := m.Mix(online.At(mixerScope), l.taken(online.At(utilityScope), utility, in))
 		y := l.target(online, target, m, next, in)
-		loss := l.loss(Sub(total, y))
-		if cost := m.Cost(online.At(mixerScope), now); cost != nil {
-			loss = Add(loss, cost)
-		}
+		loss := ReduceAllMean(Square(Sub(total, y)))
 		norm := l.Adam.Minimize(online, loss)
 		for _, part := range []string{utilityScope, mixerScope} {
 			nn.Follow(loss.Graph(), online.At("%s", part), target.At("%s", part), l.Polyak)
@@ -163,18 +157,9 @@ func ofLiving(utility, alive *Node) *Node {
 	return Add(Mul(utility, alive), Mul(StopGradient(utility), OneMinus(alive)))
 }
 
-// loss is the minibatch mean of learner.loss, applied to the temporal differences d [B].
-func (l *q) loss(d *Node) *Node {
-	if l.Loss == "l2" {
-		return ReduceAllMean(Square(d))
-	}
-	far := Abs(d)
-	return ReduceAllMean(Where(LessThan(far, OnesLike(far)), MulScalar(Square(d), 0.5), AddScalar(far, -0.5)))
-}
-
 // feed writes the frames of l.slots into the graph; extrinsic is the weight of the reward, which the replay stores
 // unweighted.
-func (l *q) feed(ctx context.Context, extrinsic float32) error {
+func (l *q) feed(extrinsic float32) {
 	s, r, p := l.build.Spec, l.replay, l.update.Program
 	last := l.slots[len(l.slots)-len(l.slots)/l.chunk:]
 	nn.FeedRows(p, "obs", l.slots, func(dst []float32, slot int) { r.At(slot).Gather(dst, s) })
@@ -185,8 +170,7 @@ func (l *q) feed(ctx context.Context, extrinsic float32) error {
 	}
 	nn.FeedRows(p, "choice", l.slots, func(dst []int32, slot int) { copy(dst, r.Discrete(slot)) })
 	nn.FeedRows(p, "goes_on", l.slots, func(dst []float32, slot int) {
-		terminated, truncated := r.Ended(slot)
-		if dst[0] = 1; terminated || truncated && !l.BootstrapOnTimeout {
+		if dst[0] = 1; r.Ended(slot) {
 			dst[0] = 0
 		}
 	})
@@ -199,15 +183,11 @@ func (l *q) feed(ctx context.Context, extrinsic float32) error {
 		nn.FeedRows(p, "hidden", l.slots[:len(last)], func(dst []float32, slot int) { copy(dst, r.Hidden(slot)) })
 		l.feedKeep(len(last))
 	}
-	if err := l.setBonus(ctx); err != nil {
-		return err
-	}
 	p.Feed(p.Input("reward"), func(dst []float32) {
 		for b, slot := range l.slots {
-			dst[b] = extrinsic*r.Reward(slot) + l.bonus[b]
+			dst[b] = extrinsic*r.Reward(slot) + r.Bonus(slot)
 		}
 	})
-	return nil
 }
 
 // feedKeep marks the steps of the chunks that continue an episode; width is the number of chunks.
@@ -218,7 +198,7 @@ func (l *q) feedKeep(width int) {
 			dst[i] = 1 // also in the first step: the state before it is zero where an episode starts
 		}
 		for b, slot := range l.slots {
-			if terminated, truncated := l.replay.Ended(slot); terminated || truncated {
+			if l.replay.Ended(slot) {
 				clear(dst[(b+width)*n : (b+width+1)*n])
 			}
 		}

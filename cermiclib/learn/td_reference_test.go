@@ -107,7 +107,7 @@ func (r *tdReference) see(p map[string][]float64, replay *rl.Replay, slots []int
 				if t > 0 {
 					next[at-width][i] = now[at][i]
 				}
-				if terminated, truncated := replay.Ended(slots[at]); terminated || truncated {
+				if replay.Ended(slots[at]) {
 					clear(h)
 				}
 			}
@@ -119,13 +119,9 @@ func (r *tdReference) see(p map[string][]float64, replay *rl.Replay, slots []int
 }
 
 func (r *tdReference) qmix(p map[string][]float64, in mixed) float64 {
-	cfg, s, q := r.cfg.Mixer.(QMIX), nntest.Wide(in.state), in.chosen
+	s, q := nntest.Wide(in.state), in.chosen
 	hyper := func(name string) []float64 {
-		in := s
-		if cfg.Layers == 2 {
-			in = nntest.Apply(nntest.Linear(p, "mixer/"+name+"/hidden", s, false), nntest.ReLU)
-		}
-		return nntest.Apply(nntest.Linear(p, "mixer/"+name+"/out", in, false), math.Abs)
+		return nntest.Apply(nntest.Linear(p, "mixer/"+name+"/out", s, false), math.Abs)
 	}
 	w1, w2, h := hyper("w1"), hyper("w2"), nntest.Linear(p, "mixer/b1", s, false)
 	total := nntest.Linear(p, "mixer/v_out", nntest.Apply(nntest.Linear(p, "mixer/v", s, false), nntest.ReLU), false)[0]
@@ -177,7 +173,7 @@ func (r *tdReference) goals(p *rl.Replay, slots []int) []float64 {
 	y := make([]float64, len(slots))
 	for b, slot := range slots {
 		y[b] = float64(p.Reward(slot)) + float64(p.Bonus(slot))
-		if terminated, truncated := p.Ended(slot); terminated || truncated && !r.cfg.BootstrapOnTimeout {
+		if p.Ended(slot) {
 			continue
 		}
 		y[b] += r.cfg.Discount * r.ahead(p, slot, target[b], online[b])
@@ -205,16 +201,8 @@ func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []in
 			now.choice[i] = int(replay.Discrete(slot)[i])
 			now.chosen[i], now.max[i] = q[now.choice[i]], q[argmax(q, r.mask(replay, slot, i))]
 		}
-		sum += r.attentionCost(p, now)
 		d := r.mix(p, now) - y[b]
-		switch {
-		case r.cfg.Loss == "l2":
-			sum += d * d
-		case math.Abs(d) < 1:
-			sum += d * d / 2
-		default:
-			sum += math.Abs(d) - 0.5
-		}
+		sum += d * d
 	}
 	return sum / float64(len(slots))
 }

@@ -40,7 +40,7 @@ type DynamicGraph struct {
 	Weights   string  `json:"pretrained" help:"name of the pre-trained weights, as printed by pretrain"`
 
 	// Former settings.
-	_ conf.Constant `json:"det_online" value:"true"`
+	_ conf.Constant `key:"det_online" value:"true"`
 }
 
 func init() { Register(DefaultGraph()) }

@@ -34,13 +34,10 @@ import (
 // Sources: the abstract and the description of the authors' code for StarCraft; their article was not at hand.
 // Reconstructed: the vector of continuous policies, its bounds and its loss, soft labels, one network for all pairs,
 // and the following copy. Deviation: the authors hand each agent its peers' true last policies when it acts, which is
-// communication. Here an agent goes on from its own last prediction (cpm_peer_input). It does not know peers' masks
-// either, so p̂ may include forbidden actions.
+// communication. Here an agent goes on from its own last prediction, which is 0 at the start of an episode. It does not
+// know peers' masks either, so p̂ may include forbidden actions.
 type CPM struct {
 	Core      Config  `json:"core" help:"policy network: mlp or gru"`
-	PeerInput string  `json:"cpm_peer_input" oneof:"self_pred,true_prev" help:"input about a peer; self_pred: the agent's prediction, true_prev: the peer's last policy"`
-	Label     string  `json:"cpm_label" oneof:"soft,argmax" help:"target of the peer predictor; soft: action distributions, argmax: likeliest actions"`
-	Share     bool    `json:"cpm_share_predictor" help:"one predictor network for all pairs of agents; else one per pair, as the authors"`
 	Hidden    int     `json:"cpm_hidden" range:"1..8192" help:"width of the hidden layers; the authors: 128"`
 	Latent    int     `json:"cpm_latent" range:"1..8192" help:"length of the codes m, ξ and g; the authors: 20"`
 	Epochs    int     `json:"cpm_pred_epochs" range:"1..10000" help:"epochs of the predictor over a rollout batch"`
@@ -48,19 +45,12 @@ type CPM struct {
 	LR        float64 `json:"cpm_pred_lr" range:"(0..)" help:"Adam's step size for the predictor; the authors: 0.01"`
 	Clip      float64 `json:"cpm_pred_clip" range:"(0..)" help:"largest global norm of the predictor's gradient; the authors: 5"`
 	Lag       int     `json:"cpm_lag_frames" range:"0..1000000000000" help:"lag in frames of the predictor used for acting; the authors: 0"`
+
+	// Former settings.
+	_ conf.Constant `key:"cpm_peer_input" value:"self_pred"`
+	_ conf.Constant `key:"cpm_label" value:"soft"`
+	_ conf.Constant `key:"cpm_share_predictor" value:"true"`
 }
-
-// Source of p^{t-1} (cpm_peer_input); it is 0 at the start of an episode.
-const (
-	SelfPred = "self_pred" // the agent's own prediction
-	TruePrev = "true_prev" // the true vector: for reference, since agents must communicate
-)
-
-// Targets of the predictor for choices (cpm_label).
-const (
-	SoftLabel   = "soft"
-	ArgmaxLabel = "argmax"
-)
 
 func init() { Register(DefaultCPM()) }
 
@@ -68,8 +58,7 @@ func init() { Register(DefaultCPM()) }
 // the paper's frames.
 func DefaultCPM() CPM {
 	return CPM{
-		Core: DefaultMLP(), PeerInput: SelfPred, Label: SoftLabel, Share: true, Hidden: 128, Latent: 20,
-		Epochs: 3, Minibatch: 600, LR: 1e-3, Clip: 5, Lag: 1_000_000,
+		Core: DefaultMLP(), Hidden: 128, Latent: 20, Epochs: 3, Minibatch: 600, LR: 1e-3, Clip: 5, Lag: 1_000_000,
 	}
 }
 
@@ -144,30 +133,19 @@ func (p *cpm) Net(sc *model.Scope, obs, hidden *Node, out int) (y, next *Node) {
 	last, state := p.split(hidden)
 	guess := p.foresee(sc, obs, last)
 	y, state = p.core.Net(sc, Concatenate([]*Node{obs, guess}, -1), state, out)
-	next = guess
-	if p.PeerInput == TruePrev {
-		next = p.ofPeers(p.vectorOf(y))
+	if state == nil {
+		return y, guess
 	}
-	if state != nil {
-		next = Concatenate([]*Node{next, state}, -1)
-	}
-	return y, next
+	return y, Concatenate([]*Node{guess, state}, -1)
 }
 
 // Unroll maps obs [L,B,N,I] to [L,B,N,out]. Predictions start from the one before the first step.
 func (p *cpm) Unroll(sc *model.Scope, obs, keep, hidden *Node, out int) *Node {
 	steps := make([]*Node, obs.Shape().Dimensions[0])
 	at := func(x *Node, t int) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }
-	going := func(t int) *Node { return InsertAxes(at(keep, t), -1) }
-	if p.PeerInput == TruePrev { // peers' actions are known only after they act
-		for t := range steps {
-			steps[t], hidden = p.Net(sc, at(obs, t), Mul(hidden, going(t)), out)
-		}
-		return Stack(steps, 0)
-	}
 	last, state := p.split(hidden)
 	for t := range steps {
-		last = p.foresee(sc, at(obs, t), Mul(last, going(t)))
+		last = p.foresee(sc, at(obs, t), Mul(last, InsertAxes(at(keep, t), -1)))
 		steps[t] = last
 	}
 	withPeers := Concatenate([]*Node{obs, Stack(steps, 0)}, -1)

@@ -56,52 +56,30 @@ func (p *cpm) predict(sc *model.Scope, obs, last *Node) *Node {
 	mean := p.toPairs(nn.LinearEach(sc.At("mean"), seen, p.Latent), obs)
 	gain := p.toPairs(nn.LinearEach(sc.At("gain"), seen, p.Latent), obs)
 	noise := two("noise", p.pairs(last), p.Latent)
-	z := Add(mean, Mul(noise, gain))
-	if p.Share {
-		z = Concatenate([]*Node{z, p.pairCodes(obs)}, -1)
-	}
-	return p.fromPairs(two("decoder", z, p.vector), obs)
+	z := Concatenate([]*Node{Add(mean, Mul(noise, gain)), p.pairCodes(obs)}, -1)
+	b, n := obs.Shape().Dimensions[0], p.spec.Agents
+	return Reshape(two("decoder", z, p.vector), b, n, p.peers(), p.vector)
 }
 
-// observers arranges obs [B,N,F] as [G,R,·]. With a network for each pair, an agent is a group. With one network for
-// all, there is one group, and the agent's one-hot follows its observation.
+// observers arranges obs [B,N,F] as [1,B·N,F+N]: the agent's one-hot follows its observation.
 func (p *cpm) observers(obs *Node) *Node {
-	if !p.Share {
-		return Transpose(obs, 0, 1)
-	}
 	b, n := obs.Shape().Dimensions[0], p.spec.Agents
 	who := BroadcastToDims(InsertAxes(DiagonalWithValue(ScalarOne(obs.Graph(), obs.DType()), n), 0), b, n, n)
 	return InsertAxes(rows(nn.Beside(obs, who)), 0)
 }
 
-// pairs arranges the peers' vectors [B,N,J·P] likewise, a group for each pair.
+// pairs arranges the peers' vectors [B,N,J·P] as [1,B·N·J,P+2N]: the pair's code follows the vector.
 func (p *cpm) pairs(last *Node) *Node {
 	d := last.Shape().Dimensions
 	x := Reshape(last, d[0], d[1], p.peers(), p.vector)
-	if p.Share {
-		return Concatenate([]*Node{Reshape(x, 1, -1, p.vector), p.pairCodes(last)}, -1)
-	}
-	return Reshape(TransposeAllDims(x, 1, 2, 0, 3), d[1]*p.peers(), d[0], p.vector)
+	return Concatenate([]*Node{Reshape(x, 1, -1, p.vector), p.pairCodes(last)}, -1)
 }
 
-// toPairs repeats x, computed from the observers of obs [G,R,W], for each of their peers.
+// toPairs repeats x [1,B·N,W], computed from the observers of obs, for each of their peers: [1,B·N·J,W].
 func (p *cpm) toPairs(x, obs *Node) *Node {
 	b, n, j, w := obs.Shape().Dimensions[0], p.spec.Agents, p.peers(), x.Shape().Dimensions[2]
-	if p.Share {
-		x = BroadcastToDims(Reshape(x, b, n, 1, w), b, n, j, w)
-		return Reshape(x, 1, b*n*j, w)
-	}
-	x = BroadcastToDims(Reshape(x, n, 1, b, w), n, j, b, w)
-	return Reshape(x, n*j, b, w)
-}
-
-// fromPairs arranges x, computed from pairs [G,R,P], as [B,N,J,P].
-func (p *cpm) fromPairs(x, obs *Node) *Node {
-	b, n, j := obs.Shape().Dimensions[0], p.spec.Agents, p.peers()
-	if p.Share {
-		return Reshape(x, b, n, j, p.vector)
-	}
-	return TransposeAllDims(Reshape(x, n, j, b, p.vector), 2, 0, 1, 3)
+	x = BroadcastToDims(Reshape(x, b, n, 1, w), b, n, j, w)
+	return Reshape(x, 1, b*n*j, w)
 }
 
 // pairCodes are two one-hots, observer and peer, for each pair of every frame of like [B,...]: [1,B·N·J,2N].
@@ -139,13 +117,9 @@ func (p *cpm) gaussian(raw *Node) (mean, logScale *Node) {
 	return squash(half[0], -meanBound, meanBound), squash(half[1], logScaleLow, logScaleHigh)
 }
 
-// vectorOf is the policy vector of outputs y [...,out] of the acting network, through which no gradient passes.
-func (p *cpm) vectorOf(y *Node) *Node {
-	y = StopGradient(y)
-	if p.spec.Act.Choices > 0 {
-		return Softmax(y, -1)
-	}
-	mean, scale := nn.Gaussian(y)
+// gaussianOf is the policy vector of a continuous policy's outputs y [...,out], through which no gradient passes.
+func gaussianOf(y *Node) *Node {
+	mean, scale := nn.Gaussian(StopGradient(y))
 	mean = ClipScalar(mean, -meanBound, meanBound)
 	return Concatenate([]*Node{mean, ClipScalar(Log(scale), logScaleLow, logScaleHigh)}, -1)
 }
@@ -215,22 +189,13 @@ func (f *foresight) improve(sc *model.Scope, y, raw *Node, in map[string]*Node) 
 	counts := Mul(alive, f.ofPeers(alive)) // [B,N,J]: both observer and peer
 	mean := func(v *Node) *Node { return Div(ReduceAllSum(Mul(v, counts)), MaxScalar(ReduceAllSum(counts), 1)) }
 	if f.spec.Act.Choices == 0 {
-		loss := mean(f.divergence(f.asPairs(f.vectorOf(y)), raw))
+		loss := mean(f.divergence(f.asPairs(gaussianOf(y)), raw))
 		return Stack([]*Node{loss, f.adam().Minimize(sc, loss)}, 0)
 	}
-	truth := f.truth(StopGradient(y), in["mask"])
+	truth := Softmax(nn.Allowed(StopGradient(y), in["mask"]), -1) // the peers' current policies [B,N,K]
 	cross := mean(Neg(ReduceSum(Mul(f.asPairs(truth), LogSoftmax(raw, -1)), -1)))
 	loss := Sub(cross, mean(f.ofPeers(InsertAxes(entropy(truth), -1)))) // KL(π_j ‖ p̂_j)
 	return Stack([]*Node{loss, f.adam().Minimize(sc, loss), cross, f.marginalEntropy(truth, alive)}, 0)
-}
-
-// truth is the peers' current policies [B,N,K], given their outputs and masks.
-func (f *foresight) truth(y, mask *Node) *Node {
-	allowed := nn.Allowed(y, mask)
-	if f.Label == ArgmaxLabel {
-		return OneHot(ArgMax(allowed, -1), f.vector, y.DType())
-	}
-	return Softmax(allowed, -1)
 }
 
 // asPairs gives each agent its peers' rows of x [B,N,W]: [B,N,J,W].

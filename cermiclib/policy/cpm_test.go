@@ -41,18 +41,6 @@ func weights(store *model.Store) map[string][]float64 {
 	return nntest.Read(nn.Variables(store, "/"), "")
 }
 
-// layer is one of a predictor's, "online" or "following", of group g: weights [G,in,out].
-func (r *cpmReference) layer(copy, name string, g int, x []float64) []float64 {
-	groups := r.x.N
-	if strings.HasPrefix(name, "noise") || strings.HasPrefix(name, "decoder") {
-		groups = r.x.N * (r.x.N - 1)
-	}
-	if r.cfg.Share {
-		g, groups = 0, 1
-	}
-	return nntest.GroupLinear(r.params, "/cpm/"+copy+"/"+name, g, groups, x)
-}
-
 func relu(x []float64) []float64 { return nntest.Apply(x, nntest.ReLU) }
 
 func oneHot(n int, at ...int) []float64 {
@@ -65,27 +53,23 @@ func oneHot(n int, at ...int) []float64 {
 
 // decoded is a decoder's output for the k-th peer of agent step row, "online" or "following".
 func (r *cpmReference) decoded(copy string, row, k int) []float64 {
-	layer := func(name string, g int, x []float64) []float64 { return r.layer(copy, name, g, x) }
+	layer := func(name string, x []float64) []float64 {
+		return nntest.GroupLinear(r.params, "/cpm/"+copy+"/"+name, 0, 1, x)
+	}
 	n, i := r.x.N, row%r.x.N
 	j := k
 	if j >= i {
 		j++
 	}
 	obs, last := nntest.Wide(r.x.ObsRow(row)), nntest.Wide(r.x.Hidden[(row*(n-1)+k)*r.p:(row*(n-1)+k+1)*r.p])
-	pair, code := i*(n-1)+k, oneHot(2*n, i, n+j)
-	if r.cfg.Share {
-		obs, last = append(obs, oneHot(n, i)...), append(last, code...)
-	}
-	seen := relu(layer("encoder_out", i, relu(layer("encoder_in", i, obs))))
-	mean, gain := layer("mean", i, seen), layer("gain", i, seen)
-	z := layer("noise_out", pair, relu(layer("noise_in", pair, last)))
+	code := oneHot(2*n, i, n+j)
+	seen := relu(layer("encoder_out", relu(layer("encoder_in", append(obs, oneHot(n, i)...)))))
+	mean, gain := layer("mean", seen), layer("gain", seen)
+	z := layer("noise_out", relu(layer("noise_in", append(last, code...))))
 	for d := range z {
 		z[d] = mean[d] + z[d]*gain[d]
 	}
-	if r.cfg.Share {
-		z = append(z, code...)
-	}
-	return layer("decoder_out", pair, relu(layer("decoder_in", pair, z)))
+	return layer("decoder_out", relu(layer("decoder_in", append(z, code...))))
 }
 
 // vector is p̂ of a decoder's output.
@@ -129,20 +113,16 @@ func (r *cpmReference) truths() [][]float64 {
 	out := make([][]float64, r.x.Rows())
 	for row := range out {
 		y := r.outputs(row)
-		switch k := r.x.Spec.Act.Choices; {
-		case k > 0 && r.cfg.Label == SoftLabel:
+		if k := r.x.Spec.Act.Choices; k > 0 {
 			out[row] = softmax(y, r.x.Mask[row*k:(row+1)*k])
-		case k > 0:
-			p := softmax(y, r.x.Mask[row*k:(row+1)*k])
-			out[row] = oneHot(k, slices.Index(p, slices.Max(p)))
-		default:
-			d := len(y) / 2
-			for i := range d {
-				y[i] = min(max(y[i], -3), 3)
-				y[d+i] = min(max(math.Log(math.Log1p(math.Exp(y[d+i]+math.Log(math.Exp(0.99)-1)))+0.01), -5), 1)
-			}
-			out[row] = y
+			continue
 		}
+		d := len(y) / 2
+		for i := range d {
+			y[i] = min(max(y[i], -3), 3)
+			y[d+i] = min(max(math.Log(math.Log1p(math.Exp(y[d+i]+math.Log(math.Exp(0.99)-1)))+0.01), -5), 1)
+		}
+		out[row] = y
 	}
 	return out
 }
@@ -199,19 +179,12 @@ func cpmRollout(s *envs.Spec, hidden int) *rl.Rollout {
 func TestPredictorFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	box := envs.ActSpec{Dim: 2, Low: []float32{-1, -1}, High: []float32{1, 1}}
 	for _, act := range []envs.ActSpec{{Choices: 3}, box} {
-		for _, share := range []bool{true, false} {
-			for _, label := range []string{SoftLabel, ArgmaxLabel} {
-				t.Run(fmt.Sprintf("choices=%d share=%v %s", act.Choices, share, label), func(t *testing.T) {
-					checkPredictor(t, act, share, label)
-				})
-			}
-		}
+		t.Run(fmt.Sprintf("choices=%d", act.Choices), func(t *testing.T) { checkPredictor(t, act) })
 	}
 }
 
-func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
+func checkPredictor(t *testing.T, act envs.ActSpec) {
 	c, b := smallCPM(), build()
-	c.Share, c.Label = share, label
 	b.Spec.Act, b.Spec.Masked = act, act.Choices > 0
 	p := must.Value(c.Build(b))
 	train := must.Value(TrainerOf(p, b, "/actor"))
@@ -289,37 +262,25 @@ func TestTheCopyToActOnFollowsOncePerCollection(t *testing.T) {
 	}
 }
 
-// TestCarryIsWhatPeersWereThoughtToDo checks the hidden state: the predictions, or with true_prev the policies that
-// peers communicate.
+// TestCarryIsWhatPeersWereThoughtToDo checks the hidden state, which holds the predictions.
 func TestCarryIsWhatPeersWereThoughtToDo(t *testing.T) {
-	for _, input := range []string{SelfPred, TruePrev} {
-		c, b := smallCPM(), build()
-		c.PeerInput = input
-		b.Spec.Act, b.Spec.Masked = envs.ActSpec{Choices: 3}, true
-		p := must.Value(c.Build(b))
-		x := cpmRollout(b.Spec, p.HiddenLen())
-		const each = copies * agents
-		y, next := stepOf(b, p, 3, x.Obs[:each*seen], x.Hidden[:each*p.HiddenLen()])
-		ref := &cpmReference{cfg: c, x: x, p: 3, params: weights(b.Store)}
-		for row := range each {
-			for i, want := range ref.outputs(row) {
-				if math.Abs(float64(y[row*3+i])-want) > 1e-5 { // float32 against float64
-					t.Errorf("%s: output %d of agent row %d is %g, want %g", input, i, row, y[row*3+i], want)
-				}
+	c, b := smallCPM(), build()
+	b.Spec.Act, b.Spec.Masked = envs.ActSpec{Choices: 3}, true
+	p := must.Value(c.Build(b))
+	x := cpmRollout(b.Spec, p.HiddenLen())
+	const each = copies * agents
+	y, next := stepOf(b, p, 3, x.Obs[:each*seen], x.Hidden[:each*p.HiddenLen()])
+	ref := &cpmReference{cfg: c, x: x, p: 3, params: weights(b.Store)}
+	for row := range each {
+		for i, want := range ref.outputs(row) {
+			if math.Abs(float64(y[row*3+i])-want) > 1e-5 { // float32 against float64
+				t.Errorf("output %d of agent row %d is %g, want %g", i, row, y[row*3+i], want)
 			}
-			for k := range agents - 1 {
-				peer := row/agents*agents + k
-				if peer >= row {
-					peer++
-				}
-				want := ref.vector(ref.decoded("following", row, k))
-				if input == TruePrev {
-					want = softmax(ref.outputs(peer), nil)
-				}
-				for i := range want {
-					if got := next[(row*(agents-1)+k)*3+i]; math.Abs(float64(got)-want[i]) > 1e-5 {
-						t.Errorf("%s: agent row %d carries %g for choice %d of its peer %d, want %g", input, row, got, i, k, want[i])
-					}
+		}
+		for k := range agents - 1 {
+			for i, want := range ref.vector(ref.decoded("following", row, k)) {
+				if got := next[(row*(agents-1)+k)*3+i]; math.Abs(float64(got)-want) > 1e-5 {
+					t.Errorf("agent row %d carries %g for choice %d of its peer %d, want %g", row, got, i, k, want)
 				}
 			}
 		}
@@ -329,8 +290,8 @@ func TestCarryIsWhatPeersWereThoughtToDo(t *testing.T) {
 func TestImpossibleCPMsGetASentence(t *testing.T) {
 	for name, change := range map[string]func(*CPM){
 		"no core": func(c *CPM) { c.Core = nil }, "core in core": func(c *CPM) { c.Core = DefaultCPM() },
-		"set core": func(c *CPM) { c.Core = DefaultSPECTra() }, "input": func(c *CPM) { c.PeerInput = "x" }, "label": func(c *CPM) { c.Label = "hard" },
-		"latent": func(c *CPM) { c.Latent = 0 }, "lag": func(c *CPM) { c.Lag = -1 }, "lr": func(c *CPM) { c.LR = math.NaN() }, "width": func(c *CPM) { c.Core = MLP{Hidden: []int{0}} },
+		"set core": func(c *CPM) { c.Core = DefaultSPECTra() },
+		"latent":   func(c *CPM) { c.Latent = 0 }, "lag": func(c *CPM) { c.Lag = -1 }, "lr": func(c *CPM) { c.LR = math.NaN() }, "width": func(c *CPM) { c.Core = MLP{Hidden: []int{0}} },
 	} {
 		c := smallCPM()
 		change(&c)

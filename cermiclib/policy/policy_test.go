@@ -43,13 +43,10 @@ func stepOf(b *nn.Build, p Policy, outputs int, obs, hidden []float32) (y, next 
 // TestUnrolledStepsAreSteps: a recurrent policy trained on a chunk must reproduce the outputs that it acted on, also
 // when an episode starts inside.
 func TestUnrolledStepsAreSteps(t *testing.T) {
-	told, paired, frank := smallCPM(), smallCPM(), smallCPM()
-	told.Core = GRU{Width: 7, Hidden: []int{5}, Steps: steps}
-	paired.Core, paired.Share = told.Core, false
-	frank.PeerInput = TruePrev
+	recurrent := smallCPM()
+	recurrent.Core = GRU{Width: 7, Hidden: []int{5}, Steps: steps}
 	for _, c := range []Config{
-		told.Core, smallCPM(), told, paired, frank,
-		SPECTra{Width: 6, Heads: 2, Core: CoreGRU, Steps: steps, Revision: spectraRevision},
+		recurrent.Core, smallCPM(), recurrent, SPECTra{Width: 6, Heads: 2, Steps: steps},
 	} {
 		b := build()
 		p := must.Value(c.Build(b))
@@ -83,9 +80,7 @@ func TestUnrolledStepsAreSteps(t *testing.T) {
 func TestImpossiblePoliciesGetASentence(t *testing.T) {
 	for _, c := range []Config{
 		MLP{Hidden: []int{0}}, GRU{Steps: 1}, GRU{Width: 1}, GRU{Width: 1, Steps: 1, Hidden: []int{-1}},
-		SPECTra{Width: 6, Heads: 4, Core: CoreGRU, Steps: 1, Revision: spectraRevision},
-		SPECTra{Width: 4, Heads: 2, Core: "lstm", Steps: 1, Revision: spectraRevision}, SPECTra{Width: 4, Heads: 2, Core: CoreGRU, Revision: spectraRevision},
-		SPECTra{Width: 4, Heads: 2, Core: CoreGRU, Steps: 1, Revision: 1},
+		SPECTra{Width: 6, Heads: 4, Steps: 1}, SPECTra{Width: 4, Heads: 2},
 	} {
 		if conf.Validate(c) == nil {
 			t.Errorf("%+v: accepted", c)

@@ -12,6 +12,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // SPECTra is the agent network of SPECTra (Park, Seong and Ko 2025). An observation is a set of entities, read by
@@ -26,44 +27,32 @@ import (
 // of the authors' code (funny-rl/SPECTra). Reconstructed: the split of observations that are no list of units. The task
 // gives it (envs.Spec.Entities). Allies are the relative data of peers; objects are packages, goals or enemies. All
 // numbers that belong to no entity are the agent's own. LayerNorm has no gain and bias, which the linear map after it
-// makes redundant. With a mixer of the same kind it is QMIX-SPECTra.
+// makes redundant. Deviation: entities with an all-zero row are not attended to, since the tasks here write zeros for
+// entities out of sight; the authors attend to all. With a mixer of the same kind it is QMIX-SPECTra.
 type SPECTra struct {
-	Width int    `json:"spectra_width" range:"1..8192" help:"width of embeddings and hidden state; the authors: 64"`
-	Heads int    `json:"spectra_heads" range:"1..256" help:"attention heads; the authors: 4"`
-	Mask  bool   `json:"spectra_mask" help:"entities with an all-zero row are not attended to; the authors attend to all"`
-	Core  string `json:"core" oneof:"gru,mlp" help:"recurrent part; gru: as the authors, mlp: one hidden layer with ReLU instead"`
-	Steps int    `json:"bptt" range:"1..1000" help:"L, steps of truncated backpropagation through time"`
+	Width int `json:"spectra_width" range:"1..8192" help:"width of embeddings and hidden state; the authors: 64"`
+	Heads int `json:"spectra_heads" range:"1..256" help:"attention heads; the authors: 4"`
+	Steps int `json:"bptt" range:"1..1000" help:"L, steps of truncated backpropagation through time"`
 
-	Revision int `json:"revision" help:"version of this component; results of different versions do not compare"`
+	_ conf.Constant `key:"revision" value:"2"` // since objects are projected before actions that aim at them are valued
+
+	// Former settings.
+	_ conf.Constant `key:"spectra_mask" value:"true"`
+	_ conf.Constant `key:"core" value:"gru"`
 }
-
-// spectraRevision is 2 since objects are projected before actions that aim at them are valued.
-const spectraRevision = 2
-
-// The cores of SPECTra.
-const (
-	CoreGRU = "gru"
-	CoreMLP = "mlp"
-)
 
 func init() { Register(DefaultSPECTra()) }
 
-// DefaultSPECTra has the authors' sizes. Absent entities are masked, unlike in the authors' code, since the tasks here
-// write zeros for entities out of sight.
-func DefaultSPECTra() SPECTra {
-	return SPECTra{Width: 64, Heads: 4, Mask: true, Core: CoreGRU, Steps: 20, Revision: spectraRevision}
-}
+// DefaultSPECTra has the authors' sizes.
+func DefaultSPECTra() SPECTra { return SPECTra{Width: 64, Heads: 4, Steps: 20} }
 
 // Kind is "spectra".
 func (SPECTra) Kind() string { return "spectra" }
 
 // Validate returns one sentence about the first impossible setting.
 func (c SPECTra) Validate() error {
-	switch {
-	case c.Width%c.Heads != 0:
+	if c.Width%c.Heads != 0 {
 		return fmt.Errorf("spectra_width is %d, want a multiple of spectra_heads %d", c.Width, c.Heads)
-	case c.Revision != spectraRevision:
-		return fmt.Errorf("revision is %d, which an earlier program made; this one makes %d", c.Revision, spectraRevision)
 	}
 	return nil
 }
@@ -83,30 +72,15 @@ func (c SPECTra) Build(b *nn.Build) (Policy, error) {
 		return nil, fmt.Errorf("%s has %d actions that aim at objects and shows %d objects",
 			b.Spec.Name, p.targets, len(p.objects))
 	}
-	if c.Core == CoreMLP {
-		return p, nil
-	}
 	return recurrent{width: c.Width, steps: c.Steps, read: p.attend, head: p.values}, nil
 }
 
-// spectra is the network with the feed-forward core, and the common part of both cores.
+// spectra is the network around the recurrent layer.
 type spectra struct {
 	SPECTra
 	entities
 	spec             *envs.Spec
 	choices, targets int // K, and how many of the last ones aim at the first objects
-}
-
-// HiddenLen is 0.
-func (spectra) HiddenLen() int { return 0 }
-
-// Net maps obs [B,N,I] to [B,N,out].
-func (p spectra) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {
-	obs.AssertRank(3)
-	d := obs.Shape().Dimensions
-	z, objects := p.attend(sc, rows(obs))
-	h := nn.ReLU(nn.Linear(sc.At("core"), z, p.Width))
-	return Reshape(p.values(sc, h, objects, out), d[0], d[1], out), nil
 }
 
 // attend maps observations [R,I] to z [R,W] and the embeddings of the objects [R,J,W], nil if there are none.
@@ -163,10 +137,7 @@ func (p spectra) attention(sc *model.Scope, own, tokens, exists *Node) *Node {
 	key := Reshape(nn.Linear(sc.At("key"), rows(tokens), p.Width), d[0], d[1], p.Heads, -1)
 	value := Reshape(nn.Linear(sc.At("value"), rows(tokens), p.Width), d[0], d[1], p.Heads, -1)
 	scores := p.scaled(ReduceSum(Mul(InsertAxes(query, 1), key), -1)) // [R,M,H]
-	if p.Mask {
-		there := BroadcastToDims(InsertAxes(exists, -1), d[0], d[1], p.Heads)
-		scores = nn.Allowed(scores, there)
-	}
+	scores = nn.Allowed(scores, BroadcastToDims(InsertAxes(exists, -1), d[0], d[1], p.Heads))
 	return Reshape(ReduceSum(Mul(InsertAxes(Softmax(scores, 1), -1), value), 1), d[0], p.Width)
 }
 

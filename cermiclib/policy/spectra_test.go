@@ -61,16 +61,14 @@ func randomView(allies, enemies int) view {
 	return v
 }
 
-// utilities returns the utilities of an agent that sees v, after some steps with this view if the policy has a state.
-func utilities(c SPECTra, v view) []float32 {
+// utilities returns the utilities of an agent that sees v, after two steps with this view.
+func utilities(v view) []float32 {
 	b := battle(len(v.allies), len(v.enemies))
-	p := must.Value(c.Build(b))
+	p := must.Value(smallSPECTra().Build(b))
 	obs := slices.Concat(v.stray, slices.Concat(v.enemies...), v.own, slices.Concat(v.allies...))
 	return graphtest.Outputs(b, []nn.Input{nn.F32("obs", 1, 1, len(obs))}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		var hidden, y *graph.Node
-		if p.HiddenLen() > 0 {
-			hidden = graph.ZerosLike(graph.BroadcastToDims(graph.Slice(in[0], graph.AxisRange(), graph.AxisRange(), graph.AxisRange(0, 1)), 1, 1, p.HiddenLen()))
-		}
+		var y *graph.Node
+		hidden := graph.ZerosLike(graph.BroadcastToDims(graph.Slice(in[0], graph.AxisRange(), graph.AxisRange(), graph.AxisRange(0, 1)), 1, 1, p.HiddenLen()))
 		for range 2 {
 			y, hidden = p.Net(sc, in[0], hidden, b.Spec.Act.Choices)
 		}
@@ -78,12 +76,7 @@ func utilities(c SPECTra, v view) []float32 {
 	}, obs)[0]
 }
 
-func cores() []SPECTra {
-	gru := SPECTra{Width: 8, Heads: 2, Mask: true, Core: CoreGRU, Steps: 3, Revision: spectraRevision}
-	mlp := gru
-	mlp.Core = CoreMLP
-	return []SPECTra{gru, mlp}
-}
+func smallSPECTra() SPECTra { return SPECTra{Width: 8, Heads: 2, Steps: 3} }
 
 // close32 compares sums of the same numbers in another order.
 func close32(a, b []float32) bool {
@@ -91,65 +84,54 @@ func close32(a, b []float32) bool {
 }
 
 func TestAlliesMayStandInAnyOrder(t *testing.T) {
-	for _, c := range cores() {
-		v := randomView(3, 2)
-		before := utilities(c, v)
-		v.allies[0], v.allies[2] = v.allies[2], v.allies[0]
-		if after := utilities(c, v); !close32(before, after) {
-			t.Errorf("%s: %v became %v", c.Core, before, after)
-		}
-		v.allies[1][0]++
-		if close32(before, utilities(c, v)) {
-			t.Errorf("%s: allies have no effect", c.Core)
-		}
+	v := randomView(3, 2)
+	before := utilities(v)
+	v.allies[0], v.allies[2] = v.allies[2], v.allies[0]
+	if after := utilities(v); !close32(before, after) {
+		t.Errorf("%v became %v", before, after)
+	}
+	v.allies[1][0]++
+	if close32(before, utilities(v)) {
+		t.Error("allies have no effect")
 	}
 }
 
 func TestActionsAimAtEnemiesWhereverTheyStandInTheRow(t *testing.T) {
-	for _, c := range cores() {
-		v := randomView(2, 3)
-		want := utilities(c, v)
-		if attack := want[free:]; attack[0] == attack[1] || attack[1] == attack[2] {
-			t.Fatalf("%s: attacks on different enemies are worth the same, %v", c.Core, attack)
-		}
-		v.enemies[0], v.enemies[2] = v.enemies[2], v.enemies[0]
-		want[free], want[free+2] = want[free+2], want[free]
-		if got := utilities(c, v); !close32(want, got) {
-			t.Errorf("%s: enemies 0 and 2 change places: %v, want %v", c.Core, got, want)
-		}
+	v := randomView(2, 3)
+	want := utilities(v)
+	if attack := want[free:]; attack[0] == attack[1] || attack[1] == attack[2] {
+		t.Fatalf("attacks on different enemies are worth the same, %v", attack)
+	}
+	v.enemies[0], v.enemies[2] = v.enemies[2], v.enemies[0]
+	want[free], want[free+2] = want[free+2], want[free]
+	if got := utilities(v); !close32(want, got) {
+		t.Errorf("enemies 0 and 2 change places: %v, want %v", got, want)
 	}
 }
 
 func TestAnAbsentAllyIsAsIfThereWereNone(t *testing.T) {
-	for _, c := range cores() {
-		v := randomView(3, 2)
-		v.allies[1] = make([]float32, allyLen)
-		some := v
-		some.allies = [][]float32{v.allies[0], v.allies[2]}
-		for _, mask := range []bool{true, false} {
-			c.Mask = mask
-			if same := close32(utilities(c, v), utilities(c, some)); same != mask {
-				t.Errorf("%s, mask %v: an ally of zeros counts: %v", c.Core, mask, !same)
-			}
-		}
+	v := randomView(3, 2)
+	v.allies[1] = make([]float32, allyLen)
+	some := v
+	some.allies = [][]float32{v.allies[0], v.allies[2]}
+	if !close32(utilities(v), utilities(some)) {
+		t.Error("an ally of zeros counts")
 	}
 }
 
 func TestNoWeightDependsOnTheNumberOfEntities(t *testing.T) {
-	count := func(c SPECTra, allies, enemies int) int {
+	count := func(allies, enemies int) int {
 		b := battle(allies, enemies)
-		p := must.Value(c.Build(b))
-		inputs := []nn.Input{nn.F32("obs", 1, 1, b.Spec.ObsLen()), nn.F32("hidden", 1, 1, max(1, p.HiddenLen()))}
+		p := must.Value(smallSPECTra().Build(b))
+		inputs := []nn.Input{nn.F32("obs", 1, 1, b.Spec.ObsLen()), nn.F32("hidden", 1, 1, p.HiddenLen())}
 		must.Value(nn.NewProgram(b, "test", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 			y, _ := p.Net(sc, in[0], in[1], b.Spec.Act.Choices)
 			return []*graph.Node{y}
 		}))
 		return nntest.NumParameters(nn.Variables(b.Store, "/"))
 	}
-	for _, c := range cores() {
-		if few, many := count(c, 1, 1), count(c, 6, 9); few != many {
-			t.Errorf("%s: %d parameters for few entities, %d for many", c.Core, few, many)
-		}
+	if few, many := count(1, 1), count(6, 9); few != many {
+		t.Errorf("%d parameters for few entities, %d for many", few, many)
 	}
 }
 
@@ -171,7 +153,7 @@ func TestEntitiesOfTheTasksAreSplitAsTheySay(t *testing.T) {
 func TestAimedActionsAreProductsOfProjections(t *testing.T) {
 	const enemies, width, heads = 3, 8, 2
 	b := battle(0, enemies)
-	p := spectra{SPECTra: cores()[0], spec: b.Spec, choices: b.Spec.Act.Choices, targets: enemies}
+	p := spectra{SPECTra: smallSPECTra(), spec: b.Spec, choices: b.Spec.Act.Choices, targets: enemies}
 	r := rng.New(6, "aims")
 	h, objects := normals(width, r), normals(enemies*width, r)
 	inputs := []nn.Input{nn.F32("h", 1, width), nn.F32("objects", 1, enemies, width)}

@@ -23,20 +23,23 @@ type Dist struct {
 	Mean, Scale []float32 // [E,N,D] continuous: u ~ N(Mean, Scale²), action = centre + half·tanh(u)
 	Raw         []float32 // [E,N,D] u of the sampled actions; inverting the squash would lose digits near the bounds
 	Hidden      []float32 // [E,N,C] policy state after this step
-	Importance  []float32 // [E,N] weight of the sampled actions in a policy-gradient loss: see Ratio
+	Importance  []float32 // [E,N] weight of the sampled actions in a policy-gradient loss: 1, or π/μ if OffPolicy
 
 	Other []float32 // [E,N,K] logits of π^x, for discrete actions; read while Share is above 0
 	Share float32   // ρ, set by an explorer that has a policy of its own
 
 	Greedy bool    // the base is its mode, for value learners
 	Eps    float32 // ε, set by a value learner or an explorer
-	Ratio  Ratio   // importance ratio that a policy-gradient learner uses
+
+	// OffPolicy lets a policy-gradient learner train π on actions of μ, each weighted by π/μ: unbiased, of high variance.
+	// Else it trains μ itself, with a ratio μ_new/μ_old that starts at 1.
+	OffPolicy bool
 }
 
 // NewDist allocates the buffers for spec; hidden is C.
 func NewDist(s *envs.Spec, hidden int) *Dist {
 	rows := s.NumEnvs * s.Agents
-	d := &Dist{Spec: &s.Act, Hidden: make([]float32, rows*hidden), Importance: make([]float32, rows), Ratio: RatioMixture}
+	d := &Dist{Spec: &s.Act, Hidden: make([]float32, rows*hidden), Importance: make([]float32, rows)}
 	if s.Act.Choices > 0 {
 		d.Logits = make([]float32, rows*s.Act.Choices)
 	} else {
@@ -47,7 +50,7 @@ func NewDist(s *envs.Spec, hidden int) *Dist {
 }
 
 // Sample draws the action of row from its stream r and writes it into act. It returns the log-probability, or the
-// log-density in physical units: of the mixture, or only of the base, as Ratio selects.
+// log-density in physical units, of the mixture; of the base alone if OffPolicy.
 func (d *Dist) Sample(row int, r *rng.Rand, act *envs.Actions) float32 {
 	switch {
 	case d.Eps > 0 && r.Float64() < float64(d.Eps):
@@ -63,11 +66,8 @@ func (d *Dist) Sample(row int, r *rng.Rand, act *envs.Actions) float32 {
 		return float32(base)
 	}
 	mixture := d.logMixture(row, base, act)
-	switch d.Ratio {
-	case RatioTarget:
+	if d.OffPolicy {
 		d.Importance[row] = float32(math.Exp(base - mixture))
-		return float32(base)
-	case RatioNaive:
 		return float32(base)
 	}
 	return float32(mixture)
@@ -200,17 +200,6 @@ func logTanhSlope(u float64) float64 {
 	softplus := math.Max(-2*u, 0) + math.Log1p(math.Exp(-math.Abs(2*u)))
 	return 2 * (math.Ln2 - u - softplus)
 }
-
-// Ratio selects the importance ratio of a policy-gradient loss on actions of the mixture: which log-probability is
-// stored, and what the learner compares with it.
-type Ratio string
-
-// Importance ratios.
-const (
-	RatioMixture Ratio = "mixture" // μ_new/μ_old: surrogate of the ε-soft policy; initially 1
-	RatioTarget  Ratio = "target"  // π_new/μ_old, clipped relative to π_old/μ_old: unbiased for π, of high variance
-	RatioNaive   Ratio = "naive"   // π_new/π_old, as if every action were the policy's own: wrong, for comparison
-)
 
 // uniform samples from the allowed choices, or within the bounds.
 func (d *Dist) uniform(row int, r *rng.Rand, act *envs.Actions) {

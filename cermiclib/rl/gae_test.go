@@ -30,30 +30,23 @@ func TestAdvantagesByHand(t *testing.T) {
 	s := &envs.Spec{NumEnvs: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}
 	value := []float32{1, 2, 3, 4, 5, 6}
 	reward := []float32{1, 0, 2, -1, 3}
-	last := []float32{0, 0, 8, 0, 0}
 	want := []float32{0.8125, -0.75, -1, -2.25, 1}
-	// With bootstrapping at a time limit δ2 = 2 + 0.5·8 − 3 = 3. So Â2 = 3, Â1 = −0.5 + 0.75 = 0.25, Â0 = 1 + 0.0625.
-	boot := []float32{1.0625, 0.25, 3, -2.25, 1}
 	for _, c := range []struct {
 		name                  string
 		terminated, truncated uint8
-		bootstrap             bool
-		want                  []float32
 	}{
-		{"termination", 1, 0, false, want},
-		{"termination is never bootstrapped", 1, 0, true, want},
-		{"termination at the time limit is not bootstrapped", 1, 1, true, want},
-		{"time limit counted as termination", 0, 1, false, want},
-		{"time limit bootstrapped", 0, 1, true, boot},
+		{"termination", 1, 0},
+		{"termination at the time limit", 1, 1},
+		{"time limit counted as termination", 0, 1},
 	} {
 		x := NewRollout(s, 5, 0)
 		x.Terminated[2], x.Truncated[2] = c.terminated, c.truncated
 		adv, target := make([]float32, 5), make([]float32, 5)
-		x.Advantages(adv, target, reward, value, last, 0.5, 0.5, c.bootstrap)
+		x.Advantages(adv, target, reward, value, 0.5, 0.5)
 		for k := range adv {
-			if adv[k] != c.want[k] || target[k] != c.want[k]+value[k] {
+			if adv[k] != want[k] || target[k] != want[k]+value[k] {
 				t.Errorf("%s, step %d: advantage %g, target %g, want %g, %g",
-					c.name, k, adv[k], target[k], c.want[k], c.want[k]+value[k])
+					c.name, k, adv[k], target[k], want[k], want[k]+value[k])
 			}
 		}
 	}
@@ -64,16 +57,15 @@ func TestAdvantagesAreTheDirectSum(t *testing.T) {
 	const steps, gamma, lambda = 40, 0.97, 0.8
 	s, r := spec(), rng.New(1, "gae")
 	x := NewRollout(s, steps, 0)
-	value, last := make([]float32, (steps+1)*2), make([]float32, steps*2)
-	reward := make([]float32, steps*4)
-	for _, v := range [][]float32{value, last, reward} {
+	value, reward := make([]float32, (steps+1)*2), make([]float32, steps*4)
+	for _, v := range [][]float32{value, reward} {
 		graphtest.Normal(r, v)
 	}
 	for f := range x.Terminated {
 		x.Terminated[f] = uint8(r.IntN(10) / 9)
 	}
 	adv, target := make([]float32, steps*4), make([]float32, steps*4)
-	x.Advantages(adv, target, reward, value, last, gamma, lambda, false)
+	x.Advantages(adv, target, reward, value, gamma, lambda)
 	for c := range 2 {
 		for i := range 2 {
 			for t0 := range steps {
@@ -168,12 +160,9 @@ func TestActionVectorIsOneHotOrScaledToTheBox(t *testing.T) {
 func TestValueOfDeadAgentsIsTheirReturn(t *testing.T) {
 	x := NewRollout(&envs.Spec{NumEnvs: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}, 5, 0)
 	x.Alive[0], x.Alive[3], x.Truncated[2] = 1, 1, 1
-	value, last := []float32{70, 71, 72, 73, 74, 75}, []float32{90, 91, 92, 93, 94}
-	x.EarnedByDead([]float32{1, 2, 3, 4, 5}, value, last, 0.5)
+	value := []float32{70, 71, 72, 73, 74, 75}
+	x.EarnedByDead([]float32{1, 2, 3, 4, 5}, value, 0.5)
 	if want := []float32{70, 3.5, 3, 73, 5, 0}; !slices.Equal(value, want) {
 		t.Errorf("V is %v, want %v", value, want)
-	}
-	if last[2] != 0 || last[3] != 93 {
-		t.Errorf("V at the true ends is %v, want 0 for the agent that is dead at the time limit", last)
 	}
 }

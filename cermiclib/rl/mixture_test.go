@@ -83,27 +83,24 @@ func TestUniformActionsFillTheBox(t *testing.T) {
 	}
 }
 
-// Sample returns log μ for RatioMixture, log π with the weight π/μ for RatioTarget, and log π for RatioNaive.
-func TestRatioSelectsTheStoredProbability(t *testing.T) {
-	for _, ratio := range []Ratio{RatioMixture, RatioTarget, RatioNaive} {
+// Sample returns log μ, or, if OffPolicy, log π with the weight π/μ.
+func TestOffPolicySelectsTheStoredProbability(t *testing.T) {
+	for _, off := range []bool{false, true} {
 		d, act := oneRow(envs.ActSpec{Choices: 2})
 		copy(d.Logits, []float32{0, float32(math.Log(3))}) // π = ¼, ¾
-		d.Eps, d.Ratio = 0.4, ratio
+		d.Eps, d.OffPolicy = 0.4, off
 		pi, mu := []float64{0.25, 0.75}, []float64{0.35, 0.65} // 0.6·π + 0.4/2
 		r := rng.New(1, "ratio")
 		for range 20 {
 			logp := math.Exp(float64(d.Sample(0, r, act)))
 			k := act.Discrete[0]
-			want, weight := pi[k], 1.0
-			if ratio == RatioMixture {
-				want = mu[k]
-			}
-			if ratio == RatioTarget {
-				weight = pi[k] / mu[k]
+			want, weight := mu[k], 1.0
+			if off {
+				want, weight = pi[k], pi[k]/mu[k]
 			}
 			if math.Abs(logp-want) > 1e-6 || math.Abs(float64(d.Importance[0])-weight) > 1e-6 {
-				t.Fatalf("%s, choice %d: probability %g with weight %g, want %g with %g",
-					ratio, k, logp, d.Importance[0], want, weight)
+				t.Fatalf("off-policy %v, choice %d: probability %g with weight %g, want %g with %g",
+					off, k, logp, d.Importance[0], want, weight)
 			}
 		}
 	}
@@ -123,14 +120,14 @@ func TestAnnealIsLinearThenConstant(t *testing.T) {
 func TestNoEpsilonDrawsTheSameNumbers(t *testing.T) {
 	plain, act := box(0)
 	other, same := box(0)
-	other.Ratio = RatioTarget
+	other.OffPolicy = true
 	a, b := rng.New(1, "same"), rng.New(1, "same")
 	for range 100 {
 		if plain.Sample(0, a, act) != other.Sample(0, b, same) || !slices.Equal(act.Continuous, same.Continuous) {
-			t.Fatal("a ratio without ε changed a sample")
+			t.Fatal("training off policy without ε changed a sample")
 		}
 	}
 	if a.Uint64() != b.Uint64() {
-		t.Error("a ratio without ε changed the stream")
+		t.Error("training off policy without ε changed the stream")
 	}
 }

@@ -20,23 +20,21 @@ import (
 // For recurrent policies it returns chunks of L consecutive steps and stores the policy's state before each. Chunks
 // begin at multiples of L since the start of the run.
 type Replay struct {
-	spec       *envs.Spec
-	chunk      int       // L
-	rows       int       // R: time steps in the ring, one more than the kept frames need
-	steps      int       // time steps added since the start
-	seen       Observed  // [R,E,.]
-	choice     []int32   // [R,E,N]
-	alive      []uint8   // [R,E,N]
-	reward     []float32 // [R,E] extrinsic, mean over agents
-	bonus      []float32 // [R,E] intrinsic, mean over agents
-	terminated []uint8   // [R,E]
-	truncated  []uint8   // [R,E]
-	end        []int32   // [R,E] row of the true next step in finals, or -1
-	finals     Observed  // last observations of kept frames
-	ends       int       // rows of finals
-	free       []int32   // unused rows of finals
-	hiddenLen  int       // C
-	hidden     []float32 // [chunks,E,N,C] ring of the policy states before each chunk
+	spec      *envs.Spec
+	chunk     int       // L
+	rows      int       // R: time steps in the ring, one more than the kept frames need
+	steps     int       // time steps added since the start
+	seen      Observed  // [R,E,.]
+	choice    []int32   // [R,E,N]
+	alive     []uint8   // [R,E,N]
+	reward    []float32 // [R,E] extrinsic, mean over agents
+	bonus     []float32 // [R,E] intrinsic, mean over agents
+	end       []int32   // [R,E] row of the true next step in finals if the frame ended its episode, else -1
+	finals    Observed  // last observations of kept frames
+	ends      int       // rows of finals
+	free      []int32   // unused rows of finals
+	hiddenLen int       // C
+	hidden    []float32 // [chunks,E,N,C] ring of the policy states before each chunk
 }
 
 // GB is the unit of memory limits, in bytes.
@@ -75,7 +73,7 @@ func NewReplay(spec *envs.Spec, frames int, limit int64, hidden, chunk int) (*Re
 	p.seen = newObserved(spec, slots)
 	p.choice, p.alive = make([]int32, slots*spec.Agents), make([]uint8, slots*spec.Agents)
 	p.reward, p.bonus = make([]float32, slots), make([]float32, slots)
-	p.terminated, p.truncated, p.end = make([]uint8, slots), make([]uint8, slots), make([]int32, slots)
+	p.end = make([]int32, slots)
 	for slot := range p.end {
 		p.end[slot] = -1
 	}
@@ -92,8 +90,8 @@ func (p *Replay) eachHidden() int { return p.spec.NumEnvs * p.spec.Agents * p.hi
 // size is the number of bytes of a replay with the given number of separate last observations.
 func (p *Replay) size(finals int) float64 {
 	n, observed := float64(p.spec.Agents), observedSize(p.spec)
-	const frame = 4 + 4 + 1 + 1 + 4 // reward, bonus, terminated, truncated, end
-	const agent = 4 + 1             // choice, alive
+	const frame = 4 + 4 + 4 // reward, bonus, end
+	const agent = 4 + 1     // choice, alive
 	return float64(p.rows)*float64(p.spec.NumEnvs)*(observed+agent*n+frame) +
 		float64(finals)*observed + 4*float64(p.chunkRows())*float64(p.eachHidden())
 }
@@ -123,8 +121,6 @@ func (p *Replay) Add(x *Rollout) error {
 		}
 		copy(p.choice[to*n:], row(x.Act.Discrete, t, x.E*n))
 		copy(p.alive[to*n:], row(x.Alive, t, x.E*n))
-		copy(p.terminated[to:], row(x.Terminated, t, x.E))
-		copy(p.truncated[to:], row(x.Truncated, t, x.E))
 		for c := range x.E {
 			p.reward[to+c] = mean(row(x.Extrinsic, from+c, n))
 			p.bonus[to+c] = mean(row(x.Intrinsic, from+c, n))
@@ -224,10 +220,8 @@ func (p *Replay) Reward(slot int) float32 { return p.reward[slot] }
 // Bonus returns the intrinsic reward of the frame at collection, the mean over its agents.
 func (p *Replay) Bonus(slot int) float32 { return p.bonus[slot] }
 
-// Ended reports whether the frame ended its episode, and whether by a time limit.
-func (p *Replay) Ended(slot int) (terminated, truncated bool) {
-	return p.terminated[slot] != 0, p.truncated[slot] != 0
-}
+// Ended reports whether the frame ended its episode, by termination or a time limit.
+func (p *Replay) Ended(slot int) bool { return p.end[slot] >= 0 }
 
 // Hidden returns the policy's state before the frame, [N,C]; the frame must be the first of a chunk.
 func (p *Replay) Hidden(slot int) []float32 {

@@ -26,7 +26,7 @@ type transition struct {
 	mask, nextMask, alive       []uint8
 	choice                      []int32
 	reward, bonus               float64
-	terminated, truncated       bool
+	ended                       bool
 }
 
 // story is a fake task with unique observations that records every transition.
@@ -85,10 +85,10 @@ func (s *story) collect(x *Rollout) {
 			tr := transition{
 				obs: slices.Clone(part(s.step.Obs, c, 2)), state: slices.Clone(part(s.step.State, c, 2)),
 				mask: slices.Clone(part(s.step.Mask, c, 2)), alive: slices.Clone(part(s.step.Alive, c, 2)),
-				choice:     slices.Clone(x.Act.Discrete[f*2 : f*2+2]),
-				reward:     (float64(x.Extrinsic[f*2]) + float64(x.Extrinsic[f*2+1])) / 2,
-				bonus:      (float64(x.Intrinsic[f*2]) + float64(x.Intrinsic[f*2+1])) / 2,
-				terminated: x.Terminated[f] != 0, truncated: x.Truncated[f] != 0,
+				choice: slices.Clone(x.Act.Discrete[f*2 : f*2+2]),
+				reward: (float64(x.Extrinsic[f*2]) + float64(x.Extrinsic[f*2+1])) / 2,
+				bonus:  (float64(x.Intrinsic[f*2]) + float64(x.Intrinsic[f*2+1])) / 2,
+				ended:  x.Done(t, c),
 			}
 			s.show(c) // step
 			tr.next, tr.nextState = slices.Clone(part(s.step.Obs, c, 2)), slices.Clone(part(s.step.State, c, 2))
@@ -104,20 +104,18 @@ func (s *story) collect(x *Rollout) {
 }
 
 func (p *Replay) transition(slot int) transition {
-	t := transition{
+	return transition{
 		obs: p.At(slot).Obs, next: p.Next(slot).Obs, state: p.At(slot).State, nextState: p.Next(slot).State,
 		mask: p.At(slot).Mask, nextMask: p.Next(slot).Mask, choice: p.Discrete(slot), alive: p.Alive(slot),
-		reward: float64(p.Reward(slot)), bonus: float64(p.Bonus(slot)),
+		reward: float64(p.Reward(slot)), bonus: float64(p.Bonus(slot)), ended: p.Ended(slot),
 	}
-	t.terminated, t.truncated = p.Ended(slot)
-	return t
 }
 
 func (a transition) equals(b transition) bool {
 	return slices.Equal(a.obs, b.obs) && slices.Equal(a.next, b.next) && slices.Equal(a.state, b.state) &&
 		slices.Equal(a.nextState, b.nextState) && slices.Equal(a.mask, b.mask) && slices.Equal(a.nextMask, b.nextMask) &&
 		slices.Equal(a.choice, b.choice) && slices.Equal(a.alive, b.alive) &&
-		a.terminated == b.terminated && a.truncated == b.truncated &&
+		a.ended == b.ended &&
 		// Float32 means of two numbers of order 1.
 		math.Abs(a.reward-b.reward) < 1e-6 && math.Abs(a.bonus-b.bonus) < 1e-6
 }
@@ -174,15 +172,15 @@ func TestReplaySamplesKeptFramesUniformly(t *testing.T) {
 
 func TestReplayThatDoesNotFitIsRefusedWithItsSize(t *testing.T) {
 	s := replaySpec()
-	// 1001 steps of 2 environments: 6+5 float32, 8 bytes of mask, choice and alive of 2 agents, and 14 bytes per frame.
-	const size = 2002 * (11*4 + 8 + 2*5 + 14)
+	// 1001 steps of 2 environments: 6+5 float32, 8 bytes of mask, choice and alive of 2 agents, and 12 bytes per frame.
+	const size = 2002 * (11*4 + 8 + 2*5 + 12)
 	const ends = 2000 / 50 * (11*4 + 8)
 	if _, err := NewReplay(s, 2000, size+ends-1, 0, 1); err == nil || !strings.Contains(err.Error(), "0.00 GB") {
 		t.Errorf("got %v, want an error with the size", err)
 	}
 	p := must.Value(NewReplay(s, 2000, size+ends, 0, 1))
 	real := 4*(cap(p.seen.Obs)+cap(p.seen.State)+cap(p.choice)+cap(p.reward)+cap(p.bonus)+cap(p.end)) +
-		cap(p.seen.Mask) + cap(p.alive) + cap(p.terminated) + cap(p.truncated)
+		cap(p.seen.Mask) + cap(p.alive)
 	if real != size {
 		t.Errorf("the buffers have %d bytes, size gives %d", real, size)
 	}

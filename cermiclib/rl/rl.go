@@ -5,7 +5,6 @@
 package rl
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 )
@@ -28,16 +27,6 @@ func StateJSON(state any) []byte {
 		panic("running statistics are not finite: " + err.Error())
 	}
 	return data
-}
-
-// Scorer is an explorer with an intrinsic reward that is a function of an agent step's observation and action.
-type Scorer interface {
-	// Score writes the intrinsic reward of B agent steps into dst [B]. It uses the explorer's current parameters, and
-	// normalises and weights as in the explorer's last rollout batch. obs is [B,O]; act [B,A] holds the vector form of
-	// the actions. The agents of a frame are consecutive. Entries of dst are undefined where alive [B] is 0.
-	Score(ctx context.Context, dst, obs, act []float32, alive []uint8) error
-	// CanScore returns why these settings do not allow it, or nil.
-	CanScore() error
 }
 
 // Running holds count, mean and variance of a stream of numbers (Welford 1962). Its fields are exported for saving.

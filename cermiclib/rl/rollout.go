@@ -36,8 +36,8 @@ type Rollout struct {
 	Alive                 []uint8      // [T+1,E,N]
 	Act                   envs.Actions // [T,E,N] or [T,E,N,D], physical units
 	Raw                   []float32    // [T,E,N,D] the same before squashing; nil for discrete actions
-	LogP                  []float32    // [T,E,N] log-density of Act that Dist.Ratio selects
-	Importance            []float32    // [T,E,N] weight in a policy-gradient loss, from Dist.Ratio
+	LogP                  []float32    // [T,E,N] log-density of Act from Dist.Sample
+	Importance            []float32    // [T,E,N] weight in a policy-gradient loss, from Dist
 	Value                 []float32    // [T,E,N] written by learners that use it
 	Extrinsic, Intrinsic  []float32    // [T,E,N] rewards, added as in Algorithm 1
 	ExtrinsicWeight       float32      // weight of Extrinsic in that sum; 1 unless an explorer changes it

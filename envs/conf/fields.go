@@ -30,8 +30,9 @@ type field struct {
 	constant string // value:"…": the text of a Constant
 }
 
-// Constant is the type of a blank field for a setting with one value left. Its tag value is written in JSON, so that
-// identities of older configs hold, and other values are refused. Keys does not list it.
+// Constant is the type of a blank field for a setting with one value left. Its tag key names the setting, as vet wants
+// no json tag at a blank field. Its tag value is written in JSON, so that identities of older configs hold, and other
+// values are refused. Keys does not list it.
 type Constant struct{}
 
 // in returns the field's value in v in its written form: the entry of a scalar list that has one.
@@ -80,7 +81,7 @@ func fields(t reflect.Type) []field {
 				all = append(all, inner)
 			}
 		case f.Type == reflect.TypeFor[Constant]():
-			all = append(all, field{name: name, index: f.Index, constant: f.Tag.Get("value")})
+			all = append(all, field{name: f.Tag.Get("key"), index: f.Index, constant: f.Tag.Get("value")})
 		case name != "-" && f.IsExported():
 			tag := f.Tag.Get("conf")
 			own := field{name: cmp.Or(name, f.Name), index: f.Index, help: f.Tag.Get("help"), bounds: bounds(f)}

@@ -133,8 +133,8 @@ func TestSettingsAddedLaterLeaveOlderConfigsTheirIdentity(t *testing.T) {
 // frozen is balance with two former settings.
 type frozen struct {
 	shared
-	_ Constant `json:"norm" value:"per_dim"`
-	_ Constant `json:"epochs" value:"0"`
+	_ Constant `key:"norm" value:"per_dim"`
+	_ Constant `key:"epochs" value:"0"`
 }
 
 func (frozen) Kind() string { return "test/frozen" }

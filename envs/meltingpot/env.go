@@ -140,8 +140,8 @@ func (e *env) Step(act *envs.Actions, out *envs.Step) {
 
 // advance steps environments [from, to). It runs on several cores at once.
 //
-// Deviation: an episode that reaches its horizon is Truncated, unlike one that ends at random, so that learners can
-// bootstrap if bootstrap_on_timeout is set. The original gives both the discount 0.
+// Deviation: an episode that reaches its horizon is Truncated, unlike one that ends at random. The original gives both
+// the discount 0.
 func (e *env) advance(from, to int) {
 	n, out := e.spec.Agents, e.out
 	for c := from; c < to; c++ {

@@ -5,7 +5,7 @@
 // comments.
 //
 //	<!-- settings mappo learner policy -->  settings of a method, by the beginnings of their keys.
-//	<!-- changes mace-native mace -->       settings of the first method that differ from the second's.
+//	<!-- changes mappo-eps mappo -->         settings of the first method that differ from the second's.
 //	<!-- tasks vmas -->                     settings of all tasks of a family.
 //	<!-- results mappo mappo-eps -->        rows of RESULTS.md, without runs whose settings were changed.
 //

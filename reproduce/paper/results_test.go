@@ -138,7 +138,7 @@ func TestOursStandsBelowTheRowOfCERMICAndFillsNone(t *testing.T) {
 		}
 	}
 	for method, want := range map[string]bool{"mace": true, "mappo-cermic": true, "mappo-cermic-ucb": true, "mappo-cermic-literal": true,
-		"mappo-ucb": false, "qplex": false, "mace-native": false} {
+		"mappo-ucb": false, "qplex": false, "mappo-rff": false} {
 		if InTables(method) != want {
 			t.Errorf("tables show %s: %v", method, !want)
 		}

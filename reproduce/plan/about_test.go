@@ -169,8 +169,8 @@ func TestNumbersKeepToTheirBounds(t *testing.T) {
 	eachSetting(t, e, map[string]bool{}, func(e experiment.Config, k conf.KeyDoc) {
 		id := e.Task.Kind() + " " + k.Key
 		if k.Bounds == nil {
-			// A seed can be any number, and a revision has an error of its own.
-			if free := k.Key == "seed" || strings.HasSuffix(k.Key, ".combination") || strings.HasSuffix(k.Key, ".revision"); !free &&
+			// A seed can be any number.
+			if free := k.Key == "seed" || strings.HasSuffix(k.Key, ".combination"); !free &&
 				strings.Contains(k.Type, "whole number") {
 				t.Errorf("%s has no bounds", id)
 			}

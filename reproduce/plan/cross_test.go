@@ -13,12 +13,11 @@ import (
 	"testing"
 
 	"cermic/cermiclib"
-	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
-	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/envs/conf"
@@ -41,7 +40,7 @@ var tiny = []string{
 	"explore.n_neg=2", "explore.memory=mlp", "explore.memory.hidden=8", "explore.memory.d_f=8", "explore.ices_hidden=8", "explore.ices_policy_hidden=8",
 	"explore.ices_batch=6", "explore.ices_steps=2", "explore.db_feat=8", "explore.db_latent=8", "explore.hdd_hidden=8", "explore.rnd_out=8",
 	"explore.memory.d_obs_enc=8", "explore.int_form.waves=15", "explore.int_form.reservoir=64", "explore.int_form.sample=32",
-	"learner.mixer.mixing_embed_dim=8", "learner.mixer.hypernet_hidden=8", "learner.mixer.qatten_embed=8", "policy.cpm_latent=8",
+	"learner.mixer.mixing_embed_dim=8", "learner.mixer.hypernet_hidden=8", "policy.cpm_latent=8",
 }
 
 // small applies tiny to e.
@@ -64,14 +63,15 @@ func change(t *testing.T, e *experiment.Config, changes []string) {
 // cores are the two kinds of policies that any method must work with.
 var cores = []string{"mlp", "gru"}
 
-// withCore makes e's policy feed-forward or recurrent.
+// withCore makes e's policy feed-forward or recurrent. SPECTra's is always recurrent.
 func withCore(t *testing.T, e *experiment.Config, core string) {
 	t.Helper()
-	key := "policy"
-	if _, ok := conf.Get(*e, "policy.core"); ok {
-		key = "policy.core" // a policy of its own, around either
+	switch e.Policy.(type) {
+	case policy.CPM: // around either
+		must.Do(t, conf.Set(e, "policy.core", core))
+	case policy.MLP:
+		must.Do(t, conf.Set(e, "policy", core))
 	}
-	must.Do(t, conf.Set(e, key, core))
 }
 
 // playgrounds are a continuous task, a discrete one with masks and deaths, and one with image observations. Value
@@ -220,50 +220,27 @@ func TestEveryMethodTakesEmptyMasksOfTheDead(t *testing.T) {
 // combinations are refused with a sentence.
 func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
 	if testing.Short() {
-		t.Skip("trains every explorer up to three times")
+		t.Skip("trains every explorer twice")
 	}
 	for _, method := range []string{"mappo", "qmix"} {
 		for _, kind := range conf.Kinds[explore.Config]() {
-			for _, at := range []string{learn.IntAtCollect, learn.IntAtSample} {
-				name := fmt.Sprintf("%s %s %s", method, kind, at)
+			t.Run(method+" "+kind, func(t *testing.T) {
 				q := Request{Task: playgrounds[0], Method: method, Budget: "smoke", Seed: 1, Set: []string{"explore=" + kind}}
 				if method == "qmix" && kind == (explore.Epsilon{}).Kind() {
 					_, err := New(q)
 					must.Refuse(t, err, "a value learner has an ε of its own")
-					continue
+					return
 				}
 				e := configure(t, q)
-				if q, ok := e.Learner.(learn.Q); ok {
-					q.IntAt = at
-					e.Learner = q
-				} else if at == learn.IntAtSample {
-					continue // a policy gradient has no old experience
-				}
 				small(t, &e)
-				if c, ok := e.Explore.(cermic.Config); ok && at == learn.IntAtSample {
-					c.PeerChannels = false // which a replay does not hold
-					e.Explore = c
-				}
 				if kind == (explore.ICES{}).Kind() { // compares finitely many actions
 					must.Do(t, conf.Set(&e, "task.discrete", string(vmas.Product9)))
 				}
-				t.Run(name, func(t *testing.T) {
-					r, err := experiment.Run(t.Context(), e, libtest.Store(t))
-					if at == learn.IntAtSample && !scores[kind] {
-						must.Refuse(t, err, "int_at")
-						return
-					}
-					must.Do(t, err)
-					checkTrained(t, r, 2)
-				})
-			}
+				checkTrained(t, libtest.Train(t, e), 2)
+			})
 		}
 	}
 }
-
-// scores are the explorers whose bonus is a function of observation and action, so that it can be computed anew for
-// old experience.
-var scores = map[string]bool{"db": true, "cermic": true}
 
 // TestEveryMethodTrainsGroupsApart: two iterations on the task with two groups, of which one has a single agent, with
 // scalars and returns of both. Memories have opponents for peers where the task says so.

@@ -27,7 +27,7 @@ func frozen() []Request {
 		}
 		for _, c := range []struct{ method, set string }{
 			{"mappo", "explore=cermic"}, {"mappo", "explore=db"}, {"mappo", "explore=epsilon"}, {"mappo", "explore=ices"}, {"mappo", "explore=mace"},
-			{"mappo", "policy=cpm"}, {"mappo", "policy=gru"}, {"qmix", "explore=ices"}, {"qmix", "explore=cermic"}, {"mappo-db", "explore.int_anneal=linear_to_zero"},
+			{"mappo", "policy=cpm"}, {"mappo", "policy=gru"}, {"qmix", "explore=ices"}, {"qmix", "explore=cermic"},
 			{"mappo-cermic", "explore.memory=mlp"}, {"mappo-cermic", "explore.memory=gru"}, {"mappo-cermic", "explore.memory=graph"},
 		} {
 			all = append(all, Request{Task: "vmas/balance", Method: c.method, Budget: b.Budget.Name, Set: []string{c.set}, Seed: 1})

@@ -101,7 +101,7 @@ func TestShortBudgetIsThatOfTheRecordedCurves(t *testing.T) {
 	e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"task.reward=dense"}})
 	c := e.Learner.(learn.MAPPO)
 	if c.Frames != 6000 || c.Epochs != 10 || c.Minibatch != 1200 || c.LR != 3e-4 || c.Discount != 0.99 || c.Clip != 0.2 ||
-		c.Lambda != 0.9 || c.EntropyCoef != 0 || c.AdvantageNorm || e.Task.Shared() != (envs.Common{NumEnvs: 60, Reward: envs.Dense}) {
+		c.Lambda != 0.9 || c.EntropyCoef != 0 || e.Task.Shared() != (envs.Common{NumEnvs: 60, Reward: envs.Dense}) {
 		t.Errorf("got %+v on %+v", c, e.Task.Shared())
 	}
 	q := configure(t, Request{Task: "balance", Method: "qmix", Budget: "short", Set: []string{"task.reward=dense"}})
@@ -192,7 +192,7 @@ func TestMistakesAreOneSentenceWithNearNames(t *testing.T) {
 		{func(q *Request) { q.Method, q.Set = "qmix", []string{"explore=epsilon"} }, "a value learner has an ε of its own: set explore=none"},
 		{func(q *Request) { q.Method, q.Set = "mappo-eps", []string{"learner=q", "task.discrete=product9"} }, "learner.eps_init"},
 		{func(q *Request) { q.Method, q.Set = "cpm", []string{"policy=gru"} }, "set policy.core=gru or mlp for another network inside that, or ask for mappo"},
-		{func(q *Request) { q.Method, q.Set = "qmix-spectra", []string{"policy=mlp"} }, "or ask for qmix"},
+		{func(q *Request) { q.Method, q.Set = "qmix-spectra", []string{"policy=mlp"} }, "replaces: ask for qmix"},
 	} {
 		q := good
 		c.change(&q)
@@ -269,11 +269,6 @@ func TestSettingsStandAboveTheSchedule(t *testing.T) {
 		{[]string{`explore={"kind":"epsilon","egreedy_anneal_frames":7}`}, "explore.egreedy_anneal_frames", "7"},
 		{[]string{"explore.n_neg=4", "explore=cermic"}, "explore.cermic_steps", "25"},
 		{[]string{"explore=ices", "explore=cermic"}, "explore.cermic_steps", "25"}, // the last one counts
-		{[]string{"explore.int_anneal=linear_to_zero", "explore=db"}, "explore.int_anneal_frames", "600000"},
-		{[]string{"explore.int_anneal_frames=3000000", "explore.int_anneal=linear_to_zero", "explore=mace"}, "explore.int_anneal_frames", "3000000"},
-		{[]string{`explore={"kind":"db","int_anneal":"linear_to_zero"}`}, "explore.int_anneal_frames", "600000"},
-		{[]string{`explore={"kind":"db","int_anneal":"linear_to_zero","int_anneal_frames":9}`}, "explore.int_anneal_frames", "9"},
-		{[]string{"explore=db"}, "explore.int_anneal_frames", "3000000"}, // no part reads it
 	} {
 		e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: c.set})
 		if got, ok := conf.Get(e, c.key); !ok || got != c.want {
