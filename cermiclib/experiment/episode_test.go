@@ -168,6 +168,11 @@ func TestAPolicyThatCannotBeLoadedOrPlayedIsASentence(t *testing.T) {
 	_, err := Load(st, "0123abcd", 1)
 	must.Refuse(t, err, "no run 0123abcd")
 	r := must.Get(Run(t.Context(), e, st))(t)
+	for _, copies := range []int{7, 5000} { // not a divisor of the rollout batch, and more than its frames
+		p := must.Get(Load(st, r.ID, copies))(t)
+		must.Do(t, p.Act(envs.NewStep(p.Spec()), envs.NewActions(p.Spec())))
+		p.Close()
+	}
 	_, err = Load(st, r.ID, 0)
 	must.Refuse(t, err, "want at least 1")
 	p := must.Get(Load(st, r.ID, 2))(t)

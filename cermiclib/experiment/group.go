@@ -83,11 +83,12 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 func (g *group) allocBuffers(frames int, whole *envs.Step, act *envs.Actions) error {
 	s := g.spec
 	rows, c := s.NumEnvs*s.Agents, g.learner.HiddenLen()
-	if err := rl.Fits(s, frames/s.NumEnvs, c); err != nil {
+	steps := max(1, frames/s.NumEnvs) // a policy may act in more environments than it was trained on
+	if err := rl.Fits(s, steps, c); err != nil {
 		return err
 	}
 	g.step, g.act = g.view.Step(whole), g.view.Actions(act)
-	g.x = rl.NewRollout(s, frames/s.NumEnvs, c)
+	g.x = rl.NewRollout(s, steps, c)
 	if l, ok := g.learner.(learn.OffPolicy); ok {
 		g.x.Replay = l.Experience()
 	}

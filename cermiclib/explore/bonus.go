@@ -14,7 +14,7 @@ import (
 // one. Configs of explorers embed it.
 type Bonus struct {
 	IntNorm   string  `json:"int_norm" oneof:"none,std,return_std,center_std" help:"normalisation of the intrinsic reward by running statistics"`
-	IntMemory float64 `json:"int_memory" range:"0..1" help:"weight, of earlier batches in the running statistics; 1: no decay"`
+	IntMemory float64 `json:"int_memory" range:"0..1" help:"weight of earlier batches in the running statistics; 1: no decay"`
 	IntClip   float64 `json:"int_clip" range:"(0..)" help:"bound of the absolute normalised reward; unused with int_norm=none"`
 	IntCoef   float64 `json:"int_coef" range:"0.." help:"weight of the intrinsic reward beside the extrinsic one; the paper: 1"`
 

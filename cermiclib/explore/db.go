@@ -36,7 +36,7 @@ type DB struct {
 	WeightKL  float64 `json:"db_kl" range:"0.." help:"weight of the KL loss; the authors: 0.1, or 0.001"`
 	WeightL2  float64 `json:"db_l2" range:"0.." help:"weight of the prediction loss; the authors: 0.1"`
 	WeightNCE float64 `json:"db_nce" range:"0.." help:"weight of the contrastive loss; the authors: 0.01, or 0.1"`
-	Momentum  float64 `json:"db_tau_epoch" range:"0..1" help:"share, by which the EMA copies follow after each epoch; the authors: 0.001"`
+	Momentum  float64 `json:"db_tau_epoch" range:"0..1" help:"fraction by which the EMA copies follow after each epoch; the authors: 0.001"`
 	Epochs    int     `json:"db_epochs" range:"1..10000" help:"epochs over a rollout batch; the authors: 3"`
 	Minibatch int     `json:"db_minibatch" range:"2..100000000" help:"agent steps per gradient step; each is a negative of the others"`
 	ExtCoef   float64 `json:"ext_coef" range:"0.." help:"weight of the extrinsic reward; the authors: 0"`

@@ -35,7 +35,7 @@ import (
 // Reconstructed: both world models take their step together, at a constant rate and with the usual β₁ = 0.9. π^x has no
 // last action, and the change of state is clipped.
 type ICES struct {
-	Ratio       float64 `json:"int_ratio" range:"[0..1)" help:"initial share, of actions from the exploration policy π^x; the authors: 0.1 to 0.2"`
+	Ratio       float64 `json:"int_ratio" range:"[0..1)" help:"initial fraction of actions from the exploration policy π^x; the authors: 0.1 to 0.2"`
 	RatioEnd    float64 `json:"int_ratio_end" range:"[0..1)" help:"final share, of actions from π^x; the authors, for StarCraft: 0.05"`
 	RatioFrames int     `json:"int_ratio_frames" range:"1..1000000000000" help:"frames over which that share falls linearly"`
 	Entropy     float64 `json:"ices_ent" range:"0.." help:"c_ent, weight of the exploration policy's entropy; the authors: 0.001 to 0.5"`

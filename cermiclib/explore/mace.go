@@ -39,13 +39,13 @@ type MACE struct {
 	RatioClip       float64 `json:"hdd_logratio_clip" range:"0..50" help:"bound of |log h/π| in the influence term"`
 	HindsightHidden []int   `json:"hdd_hidden" range:"1..8192" help:"widths of the hindsight model's layers; the authors: 64"`
 	HindsightBuffer int     `json:"hdd_buffer" range:"1..10000" help:"number of recent rollout batches that train the hindsight model; the authors: about ten"`
-	HindsightFrames int     `json:"hdd_frames" range:"1..100000000" help:"most frames in the hindsight buffer, an equal part of each batch; the authors: 100,000"`
-	HindsightSteps  int     `json:"hdd_steps" range:"1..1000000" help:"least gradient steps of the hindsight model per rollout batch; never fewer than the policy's"`
+	HindsightFrames int     `json:"hdd_frames" range:"1..100000000" help:"maximum number of frames in the hindsight buffer, an equal part of each batch; the authors: 100,000"`
+	HindsightSteps  int     `json:"hdd_steps" range:"1..1000000" help:"minimum number of gradient steps of the hindsight model per rollout batch; never fewer than the policy's"`
 	NoveltyWidth    int     `json:"rnd_hidden" range:"1..8192" help:"width of the novelty networks' layers; the authors: 64"`
 	NoveltyLayers   int     `json:"rnd_layers" range:"1..64" help:"hidden layers of the novelty target; the predictor has two more; the authors: 2"`
 	NoveltyOut      int     `json:"rnd_out" range:"1..8192" help:"number of compared outputs of the novelty networks; the authors: 32"`
 	NoveltyEpochs   int     `json:"rnd_epochs" range:"1..10000" help:"epochs of the novelty predictor over a rollout batch; the authors: 10"`
-	NoveltyKeep     float64 `json:"rnd_keep" range:"0..1" help:"share, of frames that an epoch trains on; smaller values keep novelty longer"`
+	NoveltyKeep     float64 `json:"rnd_keep" range:"0..1" help:"fraction of frames that an epoch trains on; smaller values keep novelty longer"`
 	Minibatch       int     `json:"mace_minibatch" range:"1..100000000" help:"frames per gradient step of both models"`
 	Bonus                   // normalisation and weight of the whole
 	nn.Adam                 // of both kinds of networks; the authors': lr 3e-4

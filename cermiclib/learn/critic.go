@@ -75,20 +75,16 @@ func (c *critic) net(sc *model.Scope, in *Node) *Node {
 }
 
 // valuesOf writes the value of every input of x into dst [T+1,E] or [T+1,E,N].
-func (c *critic) valuesOf(dst []float32, x *rl.Rollout) error {
-	return c.values(dst, func(to []float32, from int) {
-		if c.readsState() {
-			copy(to, x.State[from*c.width():])
-		} else {
-			x.GatherFrom(to, from*c.spec.Agents/c.each())
-		}
-	})
-}
-
-// values writes values into dst. fill provides as many inputs as fit into to [·,W], from the given one on.
-func (c *critic) values(dst []float32, fill func(to []float32, from int)) error {
-	return c.forward.Blocks(context.Background(), len(dst), c.block, func(from, to int) {
-		c.forward.Feed(0, func(buf []float32) { fill(buf[:(to-from)*c.width()], from) })
+func (c *critic) valuesOf(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	return c.forward.Blocks(ctx, len(dst), c.block, func(from, to int) {
+		c.forward.Feed(0, func(buf []float32) {
+			buf = buf[:(to-from)*c.width()]
+			if c.readsState() {
+				copy(buf, x.State[from*c.width():])
+			} else {
+				x.GatherFrom(buf, from*c.spec.Agents/c.each())
+			}
+		})
 	}, func(from, to int) {
 		c.forward.Read(0, c.out)
 		copy(dst[from:to], c.out)

@@ -102,18 +102,14 @@ type mappo struct {
 	value            []float32 // [T+1,E,V] with V values of a frame: 1, or N with learner.critic=own
 }
 
-// Build makes the graphs. The rollout batch must be whole steps of all environments.
+// Build makes the graphs.
 func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	s := b.Spec
-	if c.Frames%s.NumEnvs != 0 {
-		return nil, fmt.Errorf("learner.frames_per_batch is %d, want a multiple of the %d parallel environments of the task",
-			c.Frames, s.NumEnvs)
-	}
 	a, err := newActor(b, p, "/actor")
 	if err != nil {
 		return nil, err
 	}
-	t, rows, l := c.Frames/s.NumEnvs, c.Frames*s.Agents, a.chunk
+	t, rows, l := max(1, c.Frames/s.NumEnvs), c.Frames*s.Agents, a.chunk
 	chunks := (t + l - 1) / l * s.NumEnvs
 	m := &mappo{
 		MAPPO: c, actor: a, batch: max(1, min(c.Minibatch/l, chunks)) * l,
@@ -134,7 +130,7 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 
 // Update is the step "update the actor and critic" of Algorithm 1: targets once, then K epochs of shuffled minibatches.
 func (m *mappo) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	if err := m.targets(x); err != nil {
+	if err := m.targets(ctx, x); err != nil {
 		return nil, err
 	}
 	update, err := m.updateFor(x)
@@ -181,8 +177,8 @@ func (m *mappo) updateFor(x *rl.Rollout) (_ *nn.Loop, err error) {
 }
 
 // targets fills reward, advantages and returns of the whole rollout batch.
-func (m *mappo) targets(x *rl.Rollout) error {
-	if err := m.critic.valuesOf(m.value, x); err != nil {
+func (m *mappo) targets(ctx context.Context, x *rl.Rollout) error {
+	if err := m.critic.valuesOf(ctx, m.value, x); err != nil {
 		return err
 	}
 	for row := range x.Value {

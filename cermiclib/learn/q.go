@@ -43,7 +43,7 @@ type Q struct {
 	Replay    int         `json:"replay_buffer_size" range:"1..1000000000" help:"capacity of the replay buffer, in frames; the paper: 1500000"`
 	ReplayGB  float64     `json:"replay_memory_gb" range:"(0..)" help:"largest memory of the replay buffer, in GB"`
 	Discount  float64     `json:"discount" range:"0..1" help:"discount factor γ; the paper: 0.99"`
-	Polyak    float64     `json:"polyak_tau" range:"0..1" help:"share, by which target networks follow each update; the paper: 0.005"`
+	Polyak    float64     `json:"polyak_tau" range:"0..1" help:"fraction by which target networks follow each update; the paper: 0.005"`
 	DoubleQ   bool        `json:"double_q" help:"double Q-learning: the online network chooses the target's action; BenchMARL: off"`
 	EpsInit   float64     `json:"eps_init" range:"0..1" help:"initial ε of ε-greedy exploration; the paper: 0.8"`
 	EpsEnd    float64     `json:"eps_end" range:"0..1" help:"final ε; the paper: 0.01"`
@@ -113,7 +113,7 @@ var (
 	_ rl.Saver   = (*q)(nil)
 )
 
-// Build makes the graphs and the replay. The rollout batch must be whole steps of all environments.
+// Build makes the graphs and the replay.
 func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	s := b.Spec
 	switch {
@@ -123,9 +123,6 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	case b.Context > 0:
 		return nil, fmt.Errorf("%s has no actor that could read a context: set explore.actor_uses_context=false, "+
 			"or learner=mappo", c.Label())
-	case c.Frames%s.NumEnvs != 0:
-		return nil, fmt.Errorf("learner.offpolicy_frames_per_batch is %d, want a multiple of the %d "+
-			"parallel environments of the task", c.Frames, s.NumEnvs)
 	}
 	mixer, err := c.Mixer.Build(b)
 	if err != nil {

@@ -80,7 +80,6 @@ func TestQRefusesWhatItCannotTrainWithASentence(t *testing.T) {
 		continuous bool
 		change     func(l *learn.Q)
 	}{
-		"offpolicy_frames_per_batch is 130":       {mlp, false, func(l *learn.Q) { l.Frames = 130 }},
 		"mixer is missing":                        {mlp, false, func(l *learn.Q) { l.Mixer = nil }},
 		"12.49 GB, more than the 1.00 GB allowed": {mlp, false, func(l *learn.Q) { l.Replay, l.ReplayGB = 100_000_000, 1 }},
 		"task.discrete=product9":                  {mlp, true, func(*learn.Q) {}},

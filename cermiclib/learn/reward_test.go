@@ -31,7 +31,7 @@ func TestTheBonusIsAnAgentsOwn(t *testing.T) {
 		x.ExtrinsicWeight = c.weight
 		copy(x.Extrinsic, []float32{6, 0, 3})
 		x.Intrinsic[0] = 3
-		must.Do(t, l.targets(x))
+		must.Do(t, l.targets(t.Context(), x))
 		for i, want := range c.want {
 			// the target is an advantage and a value in float32, both of order 1
 			if math.Abs(float64(l.ret[i]-want)) > 1e-5 {

@@ -33,7 +33,7 @@ type DynamicGraph struct {
 	Hidden    int     `json:"gnn_hidden" range:"1..8192" help:"width of all graph layers except the last; the paper: 256"`
 	Width     int     `json:"d_f" range:"1..8192" help:"F, width of the last graph layer and length of the context f_n^o; the paper: 512"`
 	Queue     int     `json:"queue_len" range:"1..200" help:"Q, past detections in the attention, beside the present one; not in the paper"`
-	Threshold float64 `json:"tau_det" range:"(0..1)" help:"τ_det, probability, above which an agent is detected; not in the paper"`
+	Threshold float64 `json:"tau_det" range:"(0..1)" help:"τ_det, probability above which an agent is detected; not in the paper"`
 	Coef      float64 `json:"det_coef" range:"[0..1000000)" help:"weight of the detector's loss beside the module's"`
 	Chunk     int     `json:"chunk" range:"1..10000" help:"L, consecutive steps of one agent that are drawn together"`
 	Pretrain  string  `json:"pretrain" oneof:"none,detector,full" help:"parts with pre-trained weights; a pre-trained detector is frozen"`
