@@ -23,7 +23,7 @@ import (
 )
 
 // Elliptical is the information gain of the paper's Theorem 1 on the code: large where the earlier agent steps say
-// little about this one. The theorem's r^i is its root; here the gain itself is the bonus, "Theorem 1's bonus" for short.
+// little about this one. The theorem's r^i is its root. Here the gain itself is the bonus, called Theorem 1's bonus.
 //
 //	η = [x̄_t / scale, 1]   Λ = λI + Σ ηηᵀ over the agent steps of earlier rollout batches   r^i = ½·log(1 + ηᵀΛ⁻¹η)
 //
