@@ -26,12 +26,12 @@ const (
 // Reading: θ belongs to the module. Actor and critic neither share nor train it, which keeps the module a plug-in
 // (D22).
 func (c Config) embed(sc *model.Scope, spec *envs.Spec, obs *Node) *Node {
-	return nn.Encode(sc.At(encoderScope), spec, obs, c.Embed, true)
+	return nn.Encode(sc.At(encoderScope), spec, obs, c.Embed)
 }
 
 // embedNext maps o_{t+1} [B,I] to s_{t+1} = θᵐ(o_{t+1}) [B,S] without a gradient. embed must have created θ before.
 func (c Config) embedNext(sc *model.Scope, spec *envs.Spec, next *Node) *Node {
-	s := nn.Encode(sc.At(momentumScope), spec, next, c.Embed, true)
+	s := nn.Encode(sc.At(momentumScope), spec, next, c.Embed)
 	nn.TargetCopy(sc.At(encoderScope), sc.At(momentumScope))
 	return StopGradient(s)
 }

@@ -132,7 +132,7 @@ var logSpreadMin, logSpreadMax = math.Log(0.1), 2.0
 
 // encode maps o [B,I] to s [B,S], of mean 0 and variance 1 over its components as in CERMIC.
 func (c DB) encode(sc *model.Scope, s *envs.Spec, obs *Node) *Node {
-	return nn.Encode(sc.At("encoder"), s, obs, c.Feat, true)
+	return nn.Encode(sc.At("encoder"), s, obs, c.Feat)
 }
 
 // transition maps s [B,S] and the action [B,A] to mean and spread of z, both [B,Z].

@@ -238,7 +238,7 @@ func (m *graphMemory) Watch(x *rl.Rollout) error {
 
 // encode embeds observations [B,I]: [B,D].
 func (m *graphMemory) encode(sc *model.Scope, obs *Node) *Node {
-	return nn.Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed, true)
+	return nn.Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed)
 }
 
 // logits is the detector on embeddings [B,D]: one logit for each agent [B,N]. The observer's own logit is meaningless.

@@ -157,7 +157,7 @@ func (m *gru) Context(sc *model.Scope, in []*Node) Context {
 // step. last holds each layer's state after the last step, [C,F].
 func (m *gru) unroll(sc *model.Scope, obs, keep, hidden *Node) (x *Node, last []*Node) {
 	l, c := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
-	x = nn.Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, l*c, m.obs), m.Embed, true)
+	x = nn.Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, l*c, m.obs), m.Embed)
 	for i := range m.Layers {
 		cell := nn.NewGRU(sc.At("gru_%d", i), x, m.Width)
 		states := cell.Unroll(Reshape(x, l, c, -1), keep, m.part(hidden, i))

@@ -95,6 +95,6 @@ func (m *mlp) Context(sc *model.Scope, in []*graph.Node) Context {
 // feature maps observations [B,I] to [B,F], of fixed scale. Negatives for the critic are drawn in units of the
 // feature's spread, which a growing scale would make meaningless.
 func (m *mlp) feature(sc *model.Scope, obs *graph.Node) *graph.Node {
-	e := nn.Encode(sc.At("encoder"), m.spec, obs, m.Embed, true)
+	e := nn.Encode(sc.At("encoder"), m.spec, obs, m.Embed)
 	return nn.Normalize(nn.MLP(sc.At("feature"), e, []int{m.Hidden, m.Hidden}, nn.LeakyReLU, m.Width))
 }

@@ -271,5 +271,5 @@ func feedLabels(p nn.Feeder, i int, x *rl.Rollout, rows []int32) {
 // targets are s_j [N·B,D] of every agent: random encodings of the observations [N,B,I].
 func (x *play) targets(store *model.Store, obs *Node, width int) *Node {
 	obs = Reshape(obs, -1, x.Spec.InLen())
-	return nn.Encode(store.Scope("/pretrain/target"), x.Spec, obs, width, true)
+	return nn.Encode(store.Scope("/pretrain/target"), x.Spec, obs, width)
 }

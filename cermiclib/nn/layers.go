@@ -101,20 +101,16 @@ func Affine(sc *model.Scope, x *Node, out int) *Node {
 const encoderHidden = 128
 
 // Encode maps observations [B,I] to embeddings [B,width]: vectors through two hidden layers, cells through ReadObs and
-// one linear layer. ReadObs ends with a hidden dense layer of its own. With normalise, each embedding has mean 0 and
-// variance 1 over its components. A collapse to a constant then cannot hide in a small scale.
+// one linear layer. ReadObs ends with a hidden dense layer of its own. Each embedding has mean 0 and variance 1 over
+// its components, so that a collapse to a constant cannot hide in a small scale.
 //
 // The memories and the module's own encoder θ have this shape and weights of their own.
-func Encode(sc *model.Scope, s *envs.Spec, obs *Node, width int, normalise bool) *Node {
+func Encode(sc *model.Scope, s *envs.Spec, obs *Node, width int) *Node {
 	hidden := []int{encoderHidden, encoderHidden}
 	if s.CellLen() > 0 {
 		hidden = nil
 	}
-	e := MLP(sc, ReadObs(sc, s, obs), hidden, LeakyReLU, width)
-	if normalise {
-		e = Normalize(e)
-	}
-	return e
+	return Normalize(MLP(sc, ReadObs(sc, s, obs), hidden, LeakyReLU, width))
 }
 
 // GRU is one layer of gated recurrent units (Cho et al. 2014) with two biases a gate, as in torch.
