@@ -140,11 +140,14 @@ func TestExecutedNotebooksShowTheCommittedRecords(t *testing.T) {
 	}
 }
 
-// A page scales down wider figures until their text is illegible.
+// A page scales down wider figures until their text is illegible. A committed figure has data.
 func TestFiguresOfNotebooksFitAPage(t *testing.T) {
 	const widest = 1100 // pixels
 	seen := 0
 	for _, file := range committedBooks(t) {
+		if bytes.Contains(must.Get(os.ReadFile(file))(t), []byte(">no data<")) {
+			t.Errorf("%s has an empty figure", filepath.Base(file))
+		}
 		for _, output := range must.Get(outputsOf(file))(t) {
 			if output.PNG == nil {
 				continue
