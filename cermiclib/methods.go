@@ -99,7 +99,7 @@ var methods = []Method{
 	},
 	{
 		ID: "mappo-cermic-ucb", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.UCB(),
-		About: "ours: mappo-cermic with the bonus of Theorem 1 on the code, ½·log(1+ηᵀΛ⁻¹η), not the printed √KL",
+		About: "ours: mappo-cermic with the information gain of Theorem 1 on the code, ½·log(1+ηᵀΛ⁻¹η), not the printed √KL",
 	},
 }
 

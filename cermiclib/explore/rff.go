@@ -27,7 +27,7 @@ import (
 //
 //	η(o) = [√2·cos(w_k·o/ℓ_i + b_k), 1] [D]   w_k ~ N(0, I), b_k ~ U(0, 2π), drawn once
 //	Λ_i  = λI + Σ ηηᵀ                         over agent i's steps of all earlier rollout batches
-//	u_i  = √(½·log(1 + ηᵀΛ_i⁻¹η))             the information gain of an output that is linear in η
+//	u_i  = √(½·log(1 + ηᵀΛ_i⁻¹η))             root of the information gain about an output linear in η
 //	r_i  = u_i + int_others·Σ_{j≠i} u_j
 //
 // η·η' is about D·exp(−‖o−o'‖²/2ℓ²). After n visits ηᵀΛ⁻¹η is about 1/n where all other observations are further away
