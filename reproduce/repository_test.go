@@ -306,7 +306,7 @@ func TestEveryNumberOfTheReadmeHasASource(t *testing.T) {
 	}
 	measured("reproduce/PERFORMANCE.md", "| Balance from Go, 60 parallel environments |", "%s times as fast as in VMAS (%s to %s)")
 	add("60 parallel environments")
-	measured("reproduce/PERFORMANCE.md", "| the same, 1,024 | 1,720,000", "1,024 of them %s times as fast (%s to %s)")
+	measured("reproduce/PERFORMANCE.md", "| the same, 1,024 | 1,720,000", "1,024 of them it is %s times (%s to %s)")
 	measured("reproduce/PERFORMANCE.md", "| MAPPO at the paper's settings, end to end | 2,190", "%s times as fast (%s to %s)")
 	for _, said := range []struct{ page, source, shown string }{
 		{"reproduce/CLAIMS.md", "α = .2 succeeds in 9 of 10 runs, α = 0 in 0 of 10 (Fisher's exact test, one-sided, Holm: p = 0.00012)", "| lock | 9 | 0 (p = .0001)"},
