@@ -164,6 +164,9 @@ func TestFiguresOfNotebooksFitAPage(t *testing.T) {
 }
 
 func TestGeneratedPagesAreCurrent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it decides every claim, as the test of the notebooks does")
+	}
 	st := committedStore(t)
 	for file, page := range map[string]func(*results.Store) (string, error){claimsFile: claimsPage,
 		resultsFile: resultsPage} {

@@ -22,7 +22,7 @@ import (
 var saveEvery = 10 * time.Second
 
 // patience is how long a stop waits for a graph call or a compilation.
-const patience = time.Second
+var patience = time.Second
 
 // Run returns the stored record of e if it is complete; otherwise it trains or resumes e. It waits for another process
 // that trains e, with a note. When ctx is cancelled it saves and returns the partial record, nil before the first

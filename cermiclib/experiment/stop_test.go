@@ -91,6 +91,8 @@ func TestAStopInAnyStageIsSavedAndGoneOnFrom(t *testing.T) {
 }
 
 func TestAStageThatDoesNotNoticeAStopIsLeftBehind(t *testing.T) {
+	defer func(usual time.Duration) { patience = usual }(patience)
+	patience = 50 * time.Millisecond
 	e := tiny(7)
 	e.Budget.EvalEvery = 200
 	whole, parts := open(t), open(t)
