@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package experiment trains experiments. It collects, trains, evaluates and records. A run can be stopped at any moment
-// and continues as if it had not been. Read trainer.go and run.go beside Algorithm 1 of the
-// paper.
+// and continues as if it had not been. Read trainer.go and run.go beside Algorithm 1.
 package experiment
 
 import (

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"cermic/cermiclib/nn"
@@ -46,7 +45,7 @@ func (t *trainer) evaluate(ctx context.Context, watch ...watcher) (*results.Eval
 	}
 	all := append(slices.Collect(maps.Values(out.Groups)), out.Scores, out.Early, out.Sparse)
 	for _, score := range slices.Concat(all...) {
-		if math.IsNaN(score) || math.IsInf(score, 0) {
+		if notFinite(score) {
 			return nil, fmt.Errorf("an episode's score became %g in the evaluation at %d frames", score, t.frames)
 		}
 	}

@@ -196,8 +196,9 @@ func (s *session) stateOf(ctx context.Context, e Config, frames int) (results.Ch
 		return results.Checkpoint{}, err
 	}
 	s.note(fmt.Sprintf("training run %s again from %d to %d frames, where this one branches off", id, t.frames, frames))
+	ctx = context.WithValue(ctx, rolloutHooks{}, nil) // these batches are the parent's
 	for t.frames < frames {
-		if _, err := t.iterate(context.WithValue(ctx, rolloutHooks{}, nil)); err != nil {
+		if _, err := t.iterate(ctx); err != nil {
 			return results.Checkpoint{}, err
 		}
 	}

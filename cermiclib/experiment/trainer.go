@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 
@@ -183,7 +182,7 @@ func (t *trainer) collected() int { return t.groups[0].x.T * t.spec.NumEnvs }
 // finite names the first scalar, in alphabetical order, that is NaN or infinite.
 func (t *trainer) finite(s rl.Scalars) error {
 	for _, name := range slices.Sorted(maps.Keys(s)) {
-		if v := s[name]; math.IsNaN(v) || math.IsInf(v, 0) {
+		if v := s[name]; notFinite(v) {
 			return fmt.Errorf("%s became %g in iteration %d", name, v, t.iteration)
 		}
 	}
@@ -216,7 +215,7 @@ func (t *trainer) checkSeen() error {
 }
 
 // notFinite reports whether v is NaN or infinite.
-func notFinite(v float32) bool { return v-v != 0 }
+func notFinite[F float32 | float64](v F) bool { return v-v != 0 }
 
 // checkFinite returns an error for the first NaN or infinite number in the observations [N,O] and the state [S] of an
 // environment.

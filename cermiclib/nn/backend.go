@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package nn runs graphs: it has the choice of backend, weights made on the host, the layers we own, and compiled
-// graphs with persistent inputs. Graph code panics on misuse, as GoMLX does; building and
-// running a graph turn such a panic into an error.
+// graphs with persistent inputs. Graph code panics on misuse, as GoMLX does. Building and running a graph turn such a
+// panic into an error.
 package nn
 
 import (

@@ -49,7 +49,10 @@ func check(path string, v reflect.Value) error {
 	if v = unwrap(v); v.Kind() != reflect.Struct {
 		return nil
 	}
-	for _, f := range settings(v.Type()) {
+	for _, f := range fields(v.Type()) {
+		if f.constant != nil {
+			continue
+		}
 		if err := f.check(join(path, f.name), v.FieldByIndex(f.index)); err != nil {
 			return err
 		}

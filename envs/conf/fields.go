@@ -27,7 +27,7 @@ type field struct {
 	bounds  *Bounds  // range:"1..4096"; nil without
 	choices []string // oneof:"a,b"; nil without
 
-	constant string // value:"…": the text of a Constant
+	constant any // value:"…": of a Constant, as a tree: JSON, or else text
 }
 
 // Constant is the type of a blank field for a setting with one value left. Its tag key names the setting, as vet wants
@@ -44,20 +44,13 @@ func (f *field) in(v reflect.Value) reflect.Value {
 	return x
 }
 
-// constantTree is the value of a Constant in a tree: JSON, or else text.
-func (f *field) constantTree() any {
-	if t, err := parse([]byte(f.constant)); err == nil {
-		return t
-	}
-	return f.constant
-}
-
 // isConstant returns an error if src, at key, differs from the value of a Constant.
 func (f *field) isConstant(key string, src any) error {
-	if src == any(untyped(f.constant)) || reflect.DeepEqual(src, f.constantTree()) {
+	value := plainText(f.constant)
+	if src == any(untyped(value)) || reflect.DeepEqual(src, f.constant) {
 		return nil
 	}
-	return invalid(key, describe(src), f.constant+", the only value that is left", "")
+	return invalid(key, describe(src), value+", the only value that is left", "")
 }
 
 // fieldsOf caches the result of fields, since reading tags takes most of the time of Keys.
@@ -81,7 +74,12 @@ func fields(t reflect.Type) []field {
 				all = append(all, inner)
 			}
 		case f.Type == reflect.TypeFor[Constant]():
-			all = append(all, field{name: f.Tag.Get("key"), index: f.Index, constant: f.Tag.Get("value")})
+			value := f.Tag.Get("value")
+			own := field{name: f.Tag.Get("key"), index: f.Index, constant: value}
+			if tree, err := parse([]byte(value)); err == nil {
+				own.constant = tree
+			}
+			all = append(all, own)
 		case name != "-" && f.IsExported():
 			tag := f.Tag.Get("conf")
 			own := field{name: cmp.Or(name, f.Name), index: f.Index, help: f.Tag.Get("help"), bounds: bounds(f)}
@@ -106,11 +104,6 @@ func fields(t reflect.Type) []field {
 	}
 	fieldsOf.Store(t, all)
 	return all
-}
-
-// settings lists the fields that can have more than one value.
-func settings(t reflect.Type) []field {
-	return slices.DeleteFunc(slices.Clone(fields(t)), func(f field) bool { return f.constant != "" })
 }
 
 var kinderType = reflect.TypeFor[Kinder]()

@@ -85,8 +85,8 @@ func treeOfStruct(path string, v reflect.Value) (any, error) {
 	}
 	usual := registered(kind, v.Type())
 	for _, f := range fields(v.Type()) {
-		if f.constant != "" {
-			out[f.name] = f.constantTree()
+		if f.constant != nil {
+			out[f.name] = f.constant
 			continue
 		}
 		x := v.FieldByIndex(f.index)
@@ -212,9 +212,9 @@ func (d *decoder) members(path string, members map[string]any, dst reflect.Value
 		}
 		i := slices.IndexFunc(known, func(f field) bool { return f.name == key })
 		if i < 0 {
-			return d.unknown(path, key, kind, settings(dst.Type()))
+			return d.unknown(path, key, kind, known)
 		}
-		if known[i].constant != "" {
+		if known[i].constant != nil {
 			if err := known[i].isConstant(join(path, key), src); err != nil {
 				return err
 			}
@@ -305,7 +305,9 @@ func clearOmitted(members map[string]any, body reflect.Value) {
 func (d *decoder) unknown(path, key, kind string, siblings []field) error {
 	var here []string
 	for _, f := range siblings {
-		here = append(here, join(path, f.name))
+		if f.constant == nil {
+			here = append(here, join(path, f.name))
+		}
 	}
 	all := here
 	for _, k := range Keys(d.root.Interface()) {

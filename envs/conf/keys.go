@@ -58,7 +58,10 @@ func appendKeys(all []KeyDoc, path string, v reflect.Value) []KeyDoc {
 	if v = unwrap(v); v.Kind() != reflect.Struct {
 		return all
 	}
-	for _, f := range settings(v.Type()) {
+	for _, f := range fields(v.Type()) {
+		if f.constant != nil {
+			continue
+		}
 		x := f.in(v)
 		if x.Kind() != reflect.Struct { // which has no value of its own
 			all = append(all, f.doc(join(path, f.name), x))
